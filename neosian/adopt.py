@@ -1,0 +1,200 @@
+"""Adoption: what people and agents changed in the folder with other tools, committed under their own name."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from neosian import files, publish
+from neosian.child import Child, git_program
+from neosian.documents import is_document
+from neosian.draft import Draft, Signature
+from neosian.errors import GitError
+from neosian.plumbing import FOLDER, Entry, Repo, object_id
+from neosian.store import agent, committer, message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SETTLED = 2.0
+"""Seconds of quiet before a change counts as saved rather than being saved."""
+
+_LOGS = ("record", "sessions")
+_WAITING = "waiting"
+
+
+class Edit:
+    """One path changed in the work tree: its new bytes, or None when it is gone."""
+
+    __slots__ = ("data", "path", "settled")
+
+    def __init__(self, path: str, data: bytes | None, settled: bool) -> None:
+        self.path = path
+        self.data = data
+        self.settled = settled
+
+
+def adopt(draft: Draft, named_by: Callable[[str], str | None], now: float | None = None) -> list[str]:
+    """Commit to ``draft`` every settled edit of a document, one commit for each who made them.
+
+    ``named_by`` tells the actor (`claude-code:9f…#3`) whose own tool call names an absolute path, None for a
+    person's edit. An agent's edit is settled as soon as its call ended. What holds a secret waits and is named
+    in `waiting`. Nothing is adopted while another branch is checked out or a merge is under way.
+    """
+    repo = draft.repo
+    if draft.base is None or not publish.checked_out(repo) or publish.merging(repo):
+        return []
+    by_actor: dict[str, list[Edit]] = {}
+    waiting = []
+    for edit in _edits(draft, time.time() if now is None else now):
+        actor = named_by(os.path.join(repo.path, edit.path)) or ""
+        if not (edit.settled or actor):
+            continue
+        if edit.data is not None and _holds_secret(edit.data):
+            waiting.append(edit.path)
+        else:
+            by_actor.setdefault(actor, []).append(edit)
+    _note_waiting(repo, waiting)
+    adopted = []
+    for actor, edits in sorted(by_actor.items()):
+        for edit in edits:
+            draft.delete(edit.path) if edit.data is None else draft.put(edit.path, edit.data)
+            adopted.append(edit.path)
+        at = time.time()
+        author = agent(actor, at) if actor else person(at)
+        trailers = {"Neosian-Act": "edit", "Neosian-Actor": actor or author.name}
+        body = "\n".join(f"- {edit.path}" for edit in edits) if len(edits) > 1 else ""
+        draft.commit(message(_subject(edits), trailers, body), author, committer())
+    return adopted
+
+
+def waiting(repo: Repo) -> list[str]:
+    """Edits that were not adopted at the last landing because they hold a secret."""
+    return list(files.lines(os.path.join(repo.private, _WAITING)))
+
+
+def person(at: float) -> Signature:
+    """The person at this machine: their global git identity, else the login name."""
+    login = login_name()
+    name = _global_setting("user.name") or login
+    return Signature(name, _global_setting("user.email") or f"{login}@localhost", at)
+
+
+def login_name() -> str:
+    """The login of who runs this process."""
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        return os.environ.get("USERNAME") or os.environ.get("USER") or "user"
+
+
+def _global_setting(key: str) -> str:
+    try:
+        child = Child([git_program(), "config", "--global", "--get", key], dict(os.environ), 2.0)
+        return child.communicate(b"")[1].decode("utf-8", "replace").strip()
+    except GitError:
+        return ""
+
+
+def _subject(edits: list[Edit]) -> str:
+    if len(edits) > 1:
+        return f"Edit {len(edits)} documents"
+    edit = edits[0]
+    return f"{'Delete' if edit.data is None else 'Edit'} {edit.path}"
+
+
+def _holds_secret(data: bytes) -> bool:
+    from neosian.redact import redact
+
+    text = data.decode("utf-8", "replace")
+    return redact(text) != text
+
+
+def _note_waiting(repo: Repo, paths: list[str]) -> None:
+    where = os.path.join(repo.private, _WAITING)
+    if paths:
+        files.write(where, os.fsencode("".join(path + "\n" for path in paths)))
+    else:
+        files.remove(where)
+
+
+def _edits(draft: Draft, now: float) -> Iterator[Edit]:
+    """What the work tree changed against the draft: tracked files but the logs, and new documents.
+
+    A path that a person staged differently from what lies in the folder is theirs to commit.
+    """
+    repo = draft.repo
+    changed = _tracked_changes(repo)
+    staged = _staged(draft, changed) if changed else set()
+    for path in changed:
+        if path not in staged and not same_as_main(draft, path):
+            yield from _edit(repo, path, now)
+    for path in _new_documents(draft, ""):
+        yield from _edit(repo, path, now)
+
+
+def _edit(repo: Repo, path: str, now: float) -> Iterator[Edit]:
+    full = os.path.join(repo.path, path)
+    try:
+        found = os.lstat(full)
+    except (FileNotFoundError, NotADirectoryError):
+        yield Edit(path, None, _quiet(os.path.dirname(full), now))
+        return
+    if os.path.isfile(full) and not os.path.islink(full):
+        data = files.read(full)
+        if data is not None:
+            yield Edit(path, data, abs(now - found.st_mtime) > SETTLED)
+
+
+def _quiet(folder: str, now: float) -> bool:
+    try:
+        return abs(now - os.stat(folder).st_mtime) > SETTLED
+    except OSError:
+        return True
+
+
+def _tracked_changes(repo: Repo) -> list[str]:
+    """Tracked paths whose file differs from git's index, by git's own look at stat data."""
+    limits = ("--", ".", *(f":(exclude){name}" for name in _LOGS))
+    said = repo.git("diff-files", "--name-only", "-z", *limits)
+    return [os.fsdecode(path) for path in said.split(b"\0")[:-1]]
+
+
+def _staged(draft: Draft, paths: list[str]) -> set[str]:
+    """Of these paths those whose index entry is not what main has."""
+    held = publish.index_entries(draft.repo, paths)
+    different = set()
+    for path in paths:
+        entry = draft.entry(path)
+        if held.get(path) != (entry.id if entry else None):
+            different.add(path)
+    return different
+
+
+def _new_documents(draft: Draft, below: str) -> Iterator[str]:
+    """Documents that main does not have, and those put into main's place after a staged deletion."""
+    known: dict[str, Entry] = draft.folder(below)
+    try:
+        entries = sorted(os.scandir(os.path.join(draft.repo.path, below)), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        path = f"{below}/{entry.name}" if below else entry.name
+        if entry.name.startswith(".") or path in _LOGS:
+            continue
+        here = known.get(entry.name)
+        if entry.is_dir(follow_symlinks=False):
+            if here is None or here.mode == FOLDER:
+                yield from _new_documents(draft, path)
+        elif here is None and is_document(path) and entry.is_file(follow_symlinks=False):
+            yield path
+
+
+def same_as_main(draft: Draft, path: str) -> bool:
+    """Whether the folder's file is what main has (both missing counts)."""
+    entry = draft.entry(path)
+    data = files.read(os.path.join(draft.repo.path, path))
+    return (entry.id if entry else None) == (None if data is None else object_id("blob", data))

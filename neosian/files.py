@@ -1,0 +1,112 @@
+"""Files written whole, private to their owner, whatever the umask."""
+
+from __future__ import annotations
+
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PRIVATE_FILE = 0o600
+PRIVATE_DIR = 0o700
+_LOG_LIMIT = 256 * 1024
+
+
+def read(path: str) -> bytes | None:
+    """The whole file, or None where there is none."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def make_dir(path: str) -> None:
+    """Make ``path`` and its missing parents, each 0700 under any umask."""
+    try:
+        os.mkdir(path, PRIVATE_DIR)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        make_dir(os.path.dirname(path))
+        make_dir(path)
+        return
+    os.chmod(path, PRIVATE_DIR)
+
+
+def write(path: str, data: bytes, *, sync: bool = False, scratch: str = "", mode: int = PRIVATE_FILE) -> None:
+    """Put ``data`` at ``path`` whole: a temporary file, then a rename.
+
+    ``scratch`` is the folder of the temporary file, on the same file system (default: beside the target).
+    ``sync`` has the bytes on disk, the name included, before this returns.
+    """
+    folder = os.path.dirname(path)
+    spare = os.path.join(scratch or folder, f".neosian-{os.getpid()}-{time.monotonic_ns():x}")
+    handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        try:
+            os.fchmod(handle, mode)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(handle, rest) :]
+            if sync:
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(spare, path)
+    except BaseException:
+        remove(spare)
+        raise
+    if sync:
+        sync_dir(folder)
+
+
+def sync_dir(path: str) -> None:
+    """Have a folder's names on disk, where the system can."""
+    if os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove(path: str) -> bool:
+    """Remove a file; False where there was none."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def names(folder: str) -> list[str]:
+    """Names in a folder, sorted; none where there is no folder."""
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def lines(path: str) -> Iterator[str]:
+    """Lines of a small text file, none where it is missing."""
+    yield from (read(path) or b"").decode("utf-8", "replace").splitlines()
+
+
+def log(path: str, text: str) -> None:
+    """Append one dated line; the log is turned over at 256 KiB, and one that cannot be written is let go."""
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    try:
+        make_dir(os.path.dirname(path))
+        if os.path.exists(path) and os.path.getsize(path) > _LOG_LIMIT:
+            os.replace(path, path + ".old")
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+        try:
+            os.write(handle, f"{stamp} {' '.join(text.split())}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(handle)
+    except OSError:
+        return

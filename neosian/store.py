@@ -1,0 +1,208 @@
+"""A scope's repository: made once, locked for each act, changed by whole commits."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from neosian import __version__, files, publish
+from neosian.draft import Draft, Signature
+from neosian.errors import BusyError, NeosianError
+from neosian.plumbing import MAIN, Repo
+from neosian.resources import text as resource
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows
+    fcntl = None  # type: ignore[assignment]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+MACHINE_EMAIL = "neosian.invalid"
+_ROOT_AUTHOR = Signature("neosian", f"neosian@{MACHINE_EMAIL}", 0)
+_ATTRIBUTES = b"* -text\n*.jsonl -text merge=union\n"
+# sharedrepository: git too keeps to 0600 here, whatever the umask of who runs it.
+_SETTINGS = f"""[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = true
+\tautocrlf = false
+\tquotepath = false
+[index]
+\tversion = 4
+[gc]
+\tauto = 0
+\tpruneExpire = 2.weeks.ago
+[neosian]
+\tversion = {__version__}
+"""
+
+
+class Lock:
+    """An exclusive lock on a file: `flock`, elsewhere filelock; freed when its owner dies."""
+
+    def __init__(self, path: str, patience: float) -> None:
+        self._path = path
+        self._patience = patience
+        self._handle = -1
+        self._other: object = None
+
+    def __enter__(self) -> Lock:
+        if fcntl is None:  # pragma: no cover - Windows
+            return self._enter_elsewhere()
+        files.make_dir(os.path.dirname(self._path))
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, files.PRIVATE_FILE)
+        until = time.monotonic() + self._patience
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._handle = handle
+                return self
+            except OSError:
+                if time.monotonic() > until:
+                    os.close(handle)
+                    raise BusyError(f"{self._path} is held by another process.", "try again") from None
+            time.sleep(0.005)
+
+    def _enter_elsewhere(self) -> Lock:  # pragma: no cover - Windows
+        import filelock
+
+        self._other = filelock.FileLock(self._path, timeout=self._patience, fallback_to_soft=False)
+        try:
+            self._other.acquire(poll_interval=0.01)
+        except filelock.Timeout:
+            raise BusyError(f"{self._path} is held by another process.", "try again") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+        elif self._other is not None:  # pragma: no cover - Windows
+            self._other.release()  # type: ignore[attr-defined]
+
+
+def message(subject: str, trailers: Mapping[str, str], body: str = "") -> str:
+    """A commit message: one plain line, an optional body, and git trailers for machines."""
+    line = " ".join(subject.split()) or "(no subject)"
+    rows = [f"{key}: {' '.join(value.split())}" for key, value in trailers.items() if value]
+    return "\n\n".join(part for part in (line, body.strip(), "\n".join(rows)) if part) + "\n"
+
+
+def agent(client: str, at: float) -> Signature:
+    """The author line of an act by a program: any other e-mail is a person's."""
+    return Signature(client, f"{client.split(':')[0] or 'agent'}@{MACHINE_EMAIL}", at)
+
+
+def committer(at: float | None = None) -> Signature:
+    """The committer of everything neosian writes."""
+    return Signature("neosian", f"neosian@{MACHINE_EMAIL}", time.time() if at is None else at)
+
+
+class Store:
+    """One scope: its text (`user:alice/proj:shop`), its repository, its index cache."""
+
+    def __init__(self, home: str, scope: str, path: str, cache: str) -> None:
+        self.home = home
+        self.scope = scope
+        self.path = path
+        self.cache = cache
+        self.repo = Repo(path)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the repository was made already."""
+        return os.path.isdir(self.repo.git_dir)
+
+    def lock(self, patience: float = 0.8) -> Lock:
+        """The scope's lock; held around each act and never longer."""
+        return Lock(os.path.join(self.repo.private, "lock"), patience)
+
+    def make(self) -> None:
+        """Make the repository, or mend what a killed maker or a crash left of it; under the scope's lock."""
+        git_dir = self.repo.git_dir
+        for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "neosian"):
+            files.make_dir(os.path.join(git_dir, folder))
+        if not os.path.exists(os.path.join(git_dir, "config")):
+            files.write(os.path.join(git_dir, "config"), _SETTINGS.encode())
+        if not self.repo.head():
+            # An empty HEAD is what a crash leaves; git then takes the folder for no repository at all.
+            files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
+        if self.repo.tip() is None and not os.path.exists(os.path.join(self.repo.git_dir, "packed-refs")):
+            draft = Draft(self.repo, None)
+            # Fixed bytes: two machines that never met still share this commit, so their histories can merge.
+            draft.commit("Begin\n", _ROOT_AUTHOR, _ROOT_AUTHOR)
+            page = resource("templates", "scope-readme.md").replace("@SCOPE@", self.scope)
+            draft.put("README.md", page.encode())
+            draft.put(".gitattributes", _ATTRIBUTES)
+            tip = draft.commit(
+                message("Say what this folder is", {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}),
+                committer(),
+                committer(),
+            )
+            draft.write()
+            publish.publish(self.repo, None, tip)
+
+    def ready(self) -> bool:
+        """Whether the repository can be worked in without `make` (a cheap look)."""
+        return self.exists and bool(self.repo.head()) and self.repo.tip() is not None
+
+    def write(
+        self,
+        change: Callable[[Draft], object],
+        *,
+        patience: float = 0.8,
+        before: Callable[[Draft], None] | None = None,
+    ) -> str | None:
+        """One act: lock, recover, let ``change`` make commits in a draft, publish; the new tip.
+
+        A ``change`` that makes no commit is "nothing to do": None is given back. When main moved meanwhile
+        it is called again on the new tip, so it must not have effects of its own. ``before`` is called with
+        the finished draft just before its objects are written.
+        """
+        with self.lock(patience):
+            try:
+                lost: dict[str, str] = {}
+                if self.ready():
+                    lost = publish.recover(self.repo, patience=patience)
+                else:
+                    self.make()
+                for _ in range(5):
+                    base = self.repo.tip()
+                    draft = Draft(self.repo, base)
+                    _restore(draft, lost)
+                    change(draft)
+                    if draft.tip is None or draft.tip == base:
+                        return None
+                    if before is not None:
+                        before(draft)
+                    draft.write()
+                    try:
+                        publish.publish(self.repo, base, draft.tip, patience=patience)
+                    except publish.MovedError:
+                        continue
+                    return draft.tip
+            finally:
+                self.repo.close()
+        raise BusyError(f"Others keep committing to {self.path}; what was to be written waits.", "try again")
+
+
+def _restore(draft: Draft, lost: Mapping[str, str]) -> None:
+    """Put back what a commit from a stale index took out of main."""
+    for path, blob in lost.items():
+        found = draft.repo.object(blob)
+        if found is not None:
+            draft.put(path, found[1])
+    if lost:
+        trailers = {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}
+        draft.commit(message("Put back what a stale checkout took away", trailers), committer(), committer())
+
+
+class NoStoreError(NeosianError):
+    """A scope that has nothing yet."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"Nothing has been recorded for {scope} yet.", "neosian status")
