@@ -10,7 +10,8 @@ from neosian.child import Child, git_program
 from neosian.documents import is_document
 from neosian.draft import Draft, Signature
 from neosian.errors import GitError
-from neosian.plumbing import FOLDER, Entry, Repo, object_id
+from neosian.plumbing import FOLDER, NOTHING, Entry, Repo
+from neosian.publish import LOGS
 from neosian.store import agent, committer, message
 
 TYPE_CHECKING = False
@@ -20,27 +21,28 @@ if TYPE_CHECKING:
 SETTLED = 2.0
 """Seconds of quiet before a change counts as saved rather than being saved."""
 
-_LOGS = ("record", "sessions")
 _WAITING = "waiting"
 
 
 class Edit:
-    """One path changed in the work tree: its new bytes, or None when it is gone."""
+    """One path changed in the work tree at ``changed``: its new bytes, or None when it is gone."""
 
-    __slots__ = ("data", "path", "settled")
+    __slots__ = ("changed", "data", "path", "settled")
 
-    def __init__(self, path: str, data: bytes | None, settled: bool) -> None:
+    def __init__(self, path: str, data: bytes | None, changed: float, now: float) -> None:
         self.path = path
         self.data = data
-        self.settled = settled
+        self.changed = changed
+        self.settled = abs(now - changed) > SETTLED
 
 
-def adopt(draft: Draft, named_by: Callable[[str], str | None], now: float | None = None) -> list[str]:
+def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float | None = None) -> list[str]:
     """Commit to ``draft`` every settled edit of a document, one commit for each who made them.
 
-    ``named_by`` tells the actor (`claude-code:9f…#3`) whose own tool call names an absolute path, None for a
-    person's edit. An agent's edit is settled as soon as its call ended. What holds a secret waits and is named
-    in `waiting`. Nothing is adopted while another branch is checked out or a merge is under way.
+    ``named_by`` tells the actor (`claude-code:9f…#3`) whose own tool call names an absolute path and ran when it
+    changed (seconds since 1970), None for a person's edit. An agent's edit is settled as soon as its call ended.
+    What holds a secret waits and is named in `waiting`. Nothing is adopted while another branch is checked out
+    or a merge is under way.
     """
     repo = draft.repo
     if draft.base is None or not publish.checked_out(repo) or publish.merging(repo):
@@ -48,7 +50,7 @@ def adopt(draft: Draft, named_by: Callable[[str], str | None], now: float | None
     by_actor: dict[str, list[Edit]] = {}
     waiting = []
     for edit in _edits(draft, time.time() if now is None else now):
-        actor = named_by(os.path.join(repo.path, edit.path)) or ""
+        actor = named_by(os.path.join(os.path.realpath(repo.path), edit.path), edit.changed) or ""
         if not (edit.settled or actor):
             continue
         if edit.data is not None and _holds_secret(edit.data):
@@ -141,24 +143,24 @@ def _edit(repo: Repo, path: str, now: float) -> Iterator[Edit]:
     try:
         found = os.lstat(full)
     except (FileNotFoundError, NotADirectoryError):
-        yield Edit(path, None, _quiet(os.path.dirname(full), now))
+        yield Edit(path, None, _folder_changed(os.path.dirname(full)), now)
         return
     if os.path.isfile(full) and not os.path.islink(full):
         data = files.read(full)
         if data is not None:
-            yield Edit(path, data, abs(now - found.st_mtime) > SETTLED)
+            yield Edit(path, data, found.st_mtime, now)
 
 
-def _quiet(folder: str, now: float) -> bool:
-    try:
-        return abs(now - os.stat(folder).st_mtime) > SETTLED
-    except OSError:
-        return True
+def _folder_changed(folder: str) -> float:
+    """When a folder last changed, or the nearest one above it that is still there."""
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return os.stat(folder).st_mtime
 
 
 def _tracked_changes(repo: Repo) -> list[str]:
     """Tracked paths whose file differs from git's index, by git's own look at stat data."""
-    limits = ("--", ".", *(f":(exclude){name}" for name in _LOGS))
+    limits = ("--", ".", *(f":(exclude){name}" for name in LOGS))
     said = repo.git("diff-files", "--name-only", "-z", *limits)
     return [os.fsdecode(path) for path in said.split(b"\0")[:-1]]
 
@@ -183,7 +185,7 @@ def _new_documents(draft: Draft, below: str) -> Iterator[str]:
         return
     for entry in entries:
         path = f"{below}/{entry.name}" if below else entry.name
-        if entry.name.startswith(".") or path in _LOGS:
+        if entry.name.startswith(".") or path in LOGS:
             continue
         here = known.get(entry.name)
         if entry.is_dir(follow_symlinks=False):
@@ -196,5 +198,4 @@ def _new_documents(draft: Draft, below: str) -> Iterator[str]:
 def same_as_main(draft: Draft, path: str) -> bool:
     """Whether the folder's file is what main has (both missing counts)."""
     entry = draft.entry(path)
-    data = files.read(os.path.join(draft.repo.path, path))
-    return (entry.id if entry else None) == (None if data is None else object_id("blob", data))
+    return publish.work_tree_id(draft.repo, path) == (entry.id if entry else NOTHING)

@@ -19,6 +19,8 @@ _OURS = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
+    "GIT_COMMITTER_NAME": "neosian",  # of reflogs; commits name theirs themselves
+    "GIT_COMMITTER_EMAIL": "neosian@neosian.invalid",
     "LC_ALL": "C",
 }
 _KEPT = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")

@@ -82,6 +82,7 @@ class Repo:
         self.path = path
         self.git_dir = os.path.join(path, ".git")
         self.private = os.path.join(self.git_dir, "neosian")
+        self.index_seen: tuple[int, int, int] | None = None
         self._objects: Child | None = None
 
     # -- children

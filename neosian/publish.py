@@ -9,6 +9,10 @@ The order, held together by git's own locks:
 
 A person's `git commit` needs either the index lock or main's lock, so it comes wholly before or wholly after.
 Reordering it (ref first, then work tree) lost 40 of 400 turns to a loop of `git commit -am`.
+
+What locks cannot help: `git checkout` and `git reset` look up their commit before they take the index lock, and
+checkout moves HEAD after it let go. So what landed lately is remembered (`Recent`), and each act first looks
+whether the index and main still hold it.
 """
 
 from __future__ import annotations
@@ -24,12 +28,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+LOGS = ("record", "sessions")
+"""Top folders that only neosian writes: never adopted from a person."""
+
 _MARK = b"neosian holds this lock\n"
 _STALE_REF_LOCK = 5.0
+_DEAD_REF_LOCK = 0.2
 _UNDER_WAY = ("rebase-merge", "rebase-apply")
 _MERGING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", *_UNDER_WAY)
-# Paths that landed while main was not checked out and that index and work tree may still owe (see `_repay`).
-_OWED = "owed"
+_REMEMBERED = 60.0
+_BETWEEN_STEPS = 0.1
 
 
 class MovedError(BusyError):
@@ -46,6 +54,11 @@ def checked_out(repo: Repo) -> bool:
     return repo.head() == MAIN and not any(os.path.exists(os.path.join(repo.git_dir, n)) for n in _UNDER_WAY)
 
 
+def in_log(path: str) -> bool:
+    """Whether a path lies in a folder that only neosian writes."""
+    return path.partition("/")[0] in LOGS
+
+
 def publish(repo: Repo, base: str | None, new: str, *, patience: float = 0.8) -> None:
     """Make ``new`` (whose objects are written) the tip of main, which must still be ``base``.
 
@@ -54,11 +67,8 @@ def publish(repo: Repo, base: str | None, new: str, *, patience: float = 0.8) ->
     """
     _set_next(repo, new)
     try:
-        _lock_index(repo, patience)
-        try:
+        with _IndexLock(repo, patience):
             _move(repo, base, new)
-        finally:
-            files.remove(_index_lock(repo))
     except (BusyError, GitError):
         _set_next(repo, None)
         raise
@@ -68,16 +78,19 @@ def publish(repo: Repo, base: str | None, new: str, *, patience: float = 0.8) ->
 def recover(repo: Repo, *, patience: float = 0.8) -> dict[str, str]:
     """Finish or take back what a killed writer left; the caller holds the scope's lock, so it is dead.
 
-    Gives back what `settle` does: files to be put into main again.
+    Then see to it that index and work tree hold what landed lately. Gives back what a commit from a stale
+    index took out of main again: the path of a log, and the blob it should hold.
     """
-    lock = _index_lock(repo)
-    if files.read(lock) == _MARK or _older_than_boot(lock):
-        files.remove(lock)
+    if _older_than_boot(_index_lock(repo)):
+        files.remove(_index_lock(repo))
     _clear_ref_locks(repo)
     new = _next(repo)
     if new is not None:
+        # A dead writer's index lock stays until this is done: else a person's commit would take half of it.
         _finish(repo, new, patience)
-    return settle(repo, patience=patience) if _owed(repo) and checked_out(repo) else {}
+    if _is_ours(repo):
+        files.remove(_index_lock(repo))
+    return _look_again(repo, patience)
 
 
 def _finish(repo: Repo, new: str, patience: float) -> None:
@@ -88,93 +101,191 @@ def _finish(repo: Repo, new: str, patience: float) -> None:
         publish(repo, tip, new, patience=patience)
     else:
         base = repo.git("merge-base", tip, new, check=False).decode().strip()
-        if tip != new and base not in (new, ""):
+        if tip == new:
+            parents = repo.parents(new)
+            Recent(repo).add(repo.diff(parents[0] if parents else None, new))
+        elif base not in (new, ""):
             _take_back(repo, base, new, tip, patience)
         _set_next(repo, None)
 
 
-def settle(repo: Repo, *, patience: float = 0.8) -> dict[str, str]:
-    """Bring index and work tree up to main for the paths that landed while main was not checked out.
-
-    Gives back what a person's commit from a stale index took away from main again: path and the blob it held.
-    """
-    tip = repo.tip()
-    if tip is None:
-        return {}
-    lost = {}
-    _lock_index(repo, patience)
-    try:
-        ours = []
-        held = index_entries(repo, list(_owed(repo)))
-        for path, (old, new) in _owed(repo).items():
-            entry = repo.entry(tip, path)
-            here = entry.id if entry else NOTHING
-            if here == old != new:
-                lost[path] = new
-            elif held.get(path, NOTHING) == old:
-                ours.append(Change("M", path, old, here))
-        _write_out(repo, ours)
-        files.remove(os.path.join(repo.private, _OWED))
-    finally:
-        files.remove(_index_lock(repo))
-    return lost
+def _take_back(repo: Repo, base: str, new: str, tip: str, patience: float) -> None:
+    """Undo in work tree and index what a killed writer wrote of ``new``, which main will not take."""
+    changes = []
+    for change in repo.diff(base, new):
+        entry = repo.entry(tip, change.path)
+        changes.append(Change("M", change.path, change.after, entry.id if entry else NOTHING))
+    if not checked_out(repo):
+        return
+    with _IndexLock(repo, patience):
+        held = index_entries(repo, [change.path for change in changes])
+        for change in changes:
+            if held.get(change.path, NOTHING) in (change.before, change.after):
+                _write_out(repo, [change])
+            else:
+                _write_file(repo, change)
 
 
 def _move(repo: Repo, base: str | None, new: str) -> None:
     """Steps 3 and 4; the index lock is ours."""
     changes = repo.diff(base, new)
-    attached = _attached(repo, base)
-    refs = repo.start("update-ref", "-m", "neosian", "--stdin", timeout=10.0)
-    try:
-        refs.write(f"start\nupdate {MAIN} {new} {base or NOTHING}\nprepare\n".encode())
-        for wanted in (b"start: ok", b"prepare: ok"):
-            if refs.line() != wanted:
-                raise refs.failed()
+    attached = checked_out(repo)
+    if attached and repo.index_seen is not None and _signature(repo) != repo.index_seen:
+        raise MovedError("Somebody's git wrote the index meanwhile.", "neosian status")
+    with _MainLock(repo, f"update {MAIN} {new} {base or NOTHING}", base) as main:
         if attached != checked_out(repo):
             raise MovedError("A checkout came between.", "neosian status")
         if attached:
             _write_out(repo, changes)
-        else:
-            _owe(repo, changes)
-        refs.write(b"commit\n")
-        if refs.line() != b"commit: ok":
-            raise refs.failed()
-    except GitError as error:
-        if repo.tip() != base:
-            raise MovedError("Somebody committed to the scope meanwhile.", "neosian status") from None
-        if ".lock" in error.detail:
-            raise BusyError(f"Git holds a lock in {repo.path}: {error.detail}", "neosian status") from None
-        raise
-    finally:
-        refs.close()
+        main.commit()
+    Recent(repo).add(changes)
 
 
-def _attached(repo: Repo, base: str | None) -> bool:
-    """Whether work tree and index show ``base``, waiting for a `git checkout` that is between two steps.
+class _MainLock:
+    """Git's own lock on main and HEAD, taken by a `git update-ref` child that has checked main's old value.
 
-    Checkout writes the index, lets go of its lock, and only then moves HEAD. In between, HEAD tells of one
-    commit and the index holds another; what main changed last is the probe.
+    ``commit`` makes the update; without it, or when this process dies, the child lets go and changes nothing.
     """
-    for _ in range(5):
-        shown = checked_out(repo)
-        if base is None or merging(repo):
-            return shown
-        parents = repo.parents(base)
-        last = repo.diff(parents[0] if parents else None, base)
-        probe = [change for change in last if change.status != "D"][:20]
-        held = index_entries(repo, [change.path for change in probe])
-        if shown == all(held.get(change.path) == change.after for change in probe):
-            return shown
-        time.sleep(0.02)
-    return checked_out(repo)
+
+    def __init__(self, repo: Repo, instruction: str, base: str | None) -> None:
+        self._repo = repo
+        self._base = base
+        self._refs = repo.start("update-ref", "-m", "neosian", "--stdin", timeout=10.0)
+        self._instruction = instruction
+
+    def __enter__(self) -> _MainLock:
+        try:
+            self._ask(f"start\n{self._instruction}\nprepare\n", b"start: ok", b"prepare: ok")
+        except BaseException:
+            self._refs.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._refs.close()
+
+    def commit(self) -> None:
+        """Move main."""
+        self._ask("commit\n", b"commit: ok")
+
+    def _ask(self, said: str, *wanted: bytes) -> None:
+        try:
+            self._refs.write(said.encode())
+            for answer in wanted:
+                if self._refs.line() != answer:
+                    raise self._refs.failed()
+        except GitError as error:
+            if self._repo.tip() != self._base:
+                raise MovedError("Somebody committed to the scope meanwhile.", "neosian status") from None
+            if ".lock" in error.detail:
+                lock = error.detail.splitlines()[0]
+                raise BusyError(f"Git holds a lock in {self._repo.path}: {lock}", "neosian status") from None
+            raise
 
 
-def _write_out(repo: Repo, changes: Iterable[Change]) -> None:
+class Recent:
+    """What landed lately: for each path the time, and its blobs in order, the one before the first landing first.
+
+    A plain file of ours, read and written under the scope's lock.
+    """
+
+    def __init__(self, repo: Repo) -> None:
+        self._path = os.path.join(repo.private, "recent")
+        self.rows: dict[str, tuple[float, list[str]]] = {}
+        for row in os.fsdecode(files.read(self._path) or b"").split("\0")[:-1]:
+            head, _, path = row.partition("\n")
+            at, *blobs = head.split(" ")
+            self.rows[path] = (float(at), blobs)
+
+    def add(self, changes: Iterable[Change]) -> None:
+        """Remember one landing."""
+        for change in changes:
+            _, blobs = self.rows.get(change.path, (0.0, [change.before]))
+            self.rows[change.path] = (time.time(), [*blobs[-100:], change.after])
+        self._write()
+
+    def prune(self, keep: Iterable[str]) -> None:
+        """Forget what is old, but never the last landing: it tells whose index this is."""
+        last = max((at for at, _ in self.rows.values()), default=0.0)
+        kept = set(keep)
+        before = min(last, time.time() - _REMEMBERED)
+        old = [path for path, (at, _) in self.rows.items() if at < before and path not in kept]
+        for path in old:
+            del self.rows[path]
+        if old:
+            self._write()
+
+    def _write(self) -> None:
+        rows = (f"{at} {' '.join(blobs)}\n{path}\0" for path, (at, blobs) in self.rows.items())
+        files.write(self._path, os.fsencode("".join(rows)))
+
+
+def _look_again(repo: Repo, patience: float) -> dict[str, str]:
+    """Compare what landed lately with main, index and work tree; mend the last two, name what main lost."""
+    recent = Recent(repo)
+    tip = repo.tip()
+    repo.index_seen = None
+    if tip is None or not recent.rows:
+        return {}
+    lost = {}
+    now = {}
+    for path, (_, blobs) in recent.rows.items():
+        entry = repo.entry(tip, path)
+        now[path] = entry.id if entry else NOTHING
+        if in_log(path) and now[path] != blobs[-1]:
+            lost[path] = blobs[-1]
+    stale, attached = _stale(repo, recent, now)
+    if attached and stale:
+        with _IndexLock(repo, patience), _MainLock(repo, f"verify {MAIN} {tip}", tip):
+            if not checked_out(repo):
+                raise MovedError("A checkout came between.", "neosian status")
+            held = index_entries(repo, stale)
+            changes = []
+            for path in stale:
+                blobs = recent.rows[path][1]
+                here = work_tree_id(repo, path)
+                if held.get(path, NOTHING) in blobs:
+                    changes.append(Change("M", path, here if here in blobs else NOTHING, now[path]))
+            _write_out(repo, changes, keep_logs=True)
+    if attached:
+        repo.index_seen = _signature(repo)
+        recent.prune(lost)
+    return lost
+
+
+def _stale(repo: Repo, recent: Recent, now: dict[str, str]) -> tuple[list[str], bool]:
+    """Paths whose index entry is an earlier one than main's, and whether main is checked out.
+
+    Where index and HEAD disagree a `git checkout` may be between its steps: it is given a moment.
+    """
+    until = time.monotonic() + _BETWEEN_STEPS
+    while True:
+        attached = checked_out(repo)
+        held = index_entries(repo, list(recent.rows))
+        behind = [path for path in recent.rows if held.get(path, NOTHING) != now[path]]
+        stale = [path for path in behind if held.get(path, NOTHING) in recent.rows[path][1]]
+        if attached != bool(stale) or time.monotonic() > until or merging(repo):
+            return stale, attached
+        time.sleep(0.01)
+
+
+def _signature(repo: Repo) -> tuple[int, int, int]:
+    try:
+        found = os.stat(os.path.join(repo.git_dir, "index"))
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _write_out(repo: Repo, changes: Iterable[Change], *, keep_logs: bool = False) -> None:
     """Work tree, then index, for these changes; a file that a person changed meanwhile stays as it is."""
     written: list[Change] = []
     kept: list[Change] = []
     for change in changes:
         (written if _write_file(repo, change) else kept).append(change)
+    if any(in_log(change.path) for change in kept) and not keep_logs:
+        # With the index ahead of the folder a person's `git commit -a` would take our lines away again.
+        raise MovedError("A log was changed in the folder meanwhile.", "neosian status")
     index = os.path.join(repo.git_dir, "index")
     spare = os.path.join(repo.private, "index.new")
     files.remove(spare + ".lock")
@@ -185,13 +296,13 @@ def _write_out(repo: Repo, changes: Iterable[Change]) -> None:
             repo.git("read-tree", tip, index=spare, timeout=30.0)
     else:
         files.write(spare, held)
-    listed = b"".join(os.fsencode(change.path) + b"\0" for change in written)
-    if listed:
-        repo.git("update-index", "--index-version", "4", "--add", "--remove", "-z", "--stdin",
-                 input=listed, index=spare)  # fmt: skip
+    update = ("update-index", "--index-version", "4", "--add", "--remove", "-z")
+    if written:
+        listed = b"".join(os.fsencode(change.path) + b"\0" for change in written)
+        repo.git(*update, "--stdin", input=listed, index=spare)
     if kept:
         rows = b"".join(_index_row(change) for change in kept)
-        repo.git("update-index", "--index-version", "4", "-z", "--index-info", input=rows, index=spare)
+        repo.git(*update, "--index-info", input=rows, index=spare)
     if os.path.exists(spare):
         os.replace(spare, index)
 
@@ -204,9 +315,8 @@ def _index_row(change: Change) -> bytes:
 def _write_file(repo: Repo, change: Change) -> bool:
     """Write one file of the work tree if it holds what we think it holds."""
     path = os.path.join(repo.path, change.path)
-    found = None if os.path.islink(path) or os.path.isdir(path) else files.read(path)
-    here = NOTHING if found is None else object_id("blob", found)
-    if os.path.islink(path) or os.path.isdir(path) or here not in (change.before, change.after):
+    here = work_tree_id(repo, change.path)
+    if here not in (change.before, change.after):
         return False
     if here == change.after:
         return True
@@ -226,23 +336,13 @@ def _write_file(repo: Repo, change: Change) -> bool:
     return True
 
 
-def _take_back(repo: Repo, base: str, new: str, tip: str, patience: float) -> None:
-    """Undo in work tree and index what a killed writer wrote of ``new``, which main will not take."""
-    _lock_index(repo, patience)
-    try:
-        changes = []
-        for change in repo.diff(base, new):
-            entry = repo.entry(tip, change.path)
-            changes.append(Change("M", change.path, change.after, entry.id if entry else NOTHING))
-        if checked_out(repo):
-            held = index_entries(repo, [change.path for change in changes])
-            for change in changes:
-                if held.get(change.path, NOTHING) in (change.before, change.after):
-                    _write_out(repo, [change])
-                else:
-                    _write_file(repo, change)
-    finally:
-        files.remove(_index_lock(repo))
+def work_tree_id(repo: Repo, path: str) -> str:
+    """The blob id of what lies in the folder at ``path``; NOTHING for no file, "" for what is no plain file."""
+    full = os.path.join(repo.path, path)
+    if os.path.islink(full) or os.path.isdir(full):
+        return ""
+    found = files.read(full)
+    return NOTHING if found is None else object_id("blob", found)
 
 
 def index_entries(repo: Repo, paths: list[str]) -> dict[str, str]:
@@ -257,7 +357,7 @@ def index_entries(repo: Repo, paths: list[str]) -> dict[str, str]:
     return rows
 
 
-# refs/neosian/next and what is owed: plain files of ours, touched only under the scope's lock
+# refs/neosian/next: a plain file of ours, touched only under the scope's lock
 
 
 def _set_next(repo: Repo, commit: str | None) -> None:
@@ -277,22 +377,21 @@ def _next(repo: Repo) -> str | None:
         return None
 
 
-def _owe(repo: Repo, changes: Iterable[Change]) -> None:
-    owed = _owed(repo)
-    for change in changes:
-        old = owed[change.path][0] if change.path in owed else change.before
-        owed[change.path] = (old, change.after)
-    rows = "".join(f"{old} {new} {path}\0" for path, (old, new) in owed.items())
-    files.write(os.path.join(repo.private, _OWED), os.fsencode(rows))
-
-
-def _owed(repo: Repo) -> dict[str, tuple[str, str]]:
-    """Paths that index and work tree owe: the blob they last held, the blob main got."""
-    said = os.fsdecode(files.read(os.path.join(repo.private, _OWED)) or b"")
-    return {row[82:]: (row[:40], row[41:81]) for row in said.split("\0")[:-1]}
-
-
 # locks
+
+
+class _IndexLock:
+    """Git's index lock, for as long as a `with` block."""
+
+    def __init__(self, repo: Repo, patience: float) -> None:
+        self._repo = repo
+        self._patience = patience
+
+    def __enter__(self) -> None:
+        _lock_index(self._repo, self._patience)
+
+    def __exit__(self, *_: object) -> None:
+        files.remove(_index_lock(self._repo))
 
 
 def _index_lock(repo: Repo) -> str:
@@ -300,21 +399,29 @@ def _index_lock(repo: Repo) -> str:
 
 
 def _lock_index(repo: Repo, patience: float) -> None:
+    """Take git's index lock. It is linked into place with our mark inside: made first and marked then, a killed
+    maker would leave a lock that nobody can tell from a person's."""
+    marked = os.path.join(repo.private, "index.mark")
+    if files.read(marked) != _MARK:
+        files.write(marked, _MARK)
     until = time.monotonic() + patience
     while True:
         try:
-            handle = os.open(_index_lock(repo), os.O_WRONLY | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE)
+            os.link(marked, _index_lock(repo))
+            return
         except FileExistsError:
+            if _is_ours(repo):
+                return  # of a writer that died: we hold the scope's lock, so no living one has it
             if time.monotonic() > until:
                 raise BusyError(
                     f"Another git holds {_index_lock(repo)}; what was to land waits in the spool.",
                     "finish or abort the git command that is open there",
                 ) from None
-            time.sleep(0.01)
-        else:
-            os.write(handle, _MARK)
-            os.close(handle)
-            return
+        time.sleep(0.01)
+
+
+def _is_ours(repo: Repo) -> bool:
+    return files.read(_index_lock(repo)) == _MARK
 
 
 def _older_than_boot(path: str) -> bool:
@@ -328,12 +435,19 @@ def _older_than_boot(path: str) -> bool:
 
 
 def _clear_ref_locks(repo: Repo) -> None:
-    """Move aside ref locks that no living git can still hold; git keeps them for milliseconds."""
-    for name in ("HEAD.lock", MAIN + ".lock", NEXT + ".lock", "packed-refs.lock"):
+    """Move aside ref locks that no living git can still hold: git keeps them for milliseconds.
+
+    While `next` stands a writer of ours died on the way, and they are almost surely its own.
+    """
+    patience = _STALE_REF_LOCK if _next(repo) is None else _DEAD_REF_LOCK
+    for name in (MAIN + ".lock", "HEAD.lock", NEXT + ".lock", "packed-refs.lock"):
         path = os.path.join(repo.git_dir, name)
         try:
             age = time.time() - os.stat(path).st_mtime
-        except OSError:
+            if 0 <= age < patience == _DEAD_REF_LOCK:
+                time.sleep(patience - age)  # if its git still lives, it takes the lock away itself
+                age = time.time() - os.stat(path).st_mtime
+            if age >= patience:
+                os.replace(path, os.path.join(repo.private, f"stale-{os.path.basename(name)}"))
+        except FileNotFoundError:
             continue
-        if age > _STALE_REF_LOCK:
-            os.replace(path, os.path.join(repo.private, f"stale-{os.path.basename(name)}"))

@@ -128,6 +128,7 @@ class Store:
             files.make_dir(os.path.join(git_dir, folder))
         if not os.path.exists(os.path.join(git_dir, "config")):
             files.write(os.path.join(git_dir, "config"), _SETTINGS.encode())
+        files.write(os.path.join(self.repo.private, "scope"), self.scope.encode() + b"\n")
         if not self.repo.head():
             # An empty HEAD is what a crash leaves; git then takes the folder for no repository at all.
             files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
@@ -165,12 +166,16 @@ class Store:
         """
         with self.lock(patience):
             try:
-                lost: dict[str, str] = {}
-                if self.ready():
-                    lost = publish.recover(self.repo, patience=patience)
-                else:
+                if not self.ready():
                     self.make()
-                for _ in range(5):
+                until = time.monotonic() + patience
+                while True:
+                    try:
+                        lost = publish.recover(self.repo, patience=patience)
+                    except publish.MovedError:
+                        if time.monotonic() > until:
+                            raise
+                        continue
                     base = self.repo.tip()
                     draft = Draft(self.repo, base)
                     _restore(draft, lost)
@@ -183,22 +188,35 @@ class Store:
                     try:
                         publish.publish(self.repo, base, draft.tip, patience=patience)
                     except publish.MovedError:
+                        if time.monotonic() > until:
+                            raise
                         continue
                     return draft.tip
             finally:
                 self.repo.close()
-        raise BusyError(f"Others keep committing to {self.path}; what was to be written waits.", "try again")
 
 
 def _restore(draft: Draft, lost: Mapping[str, str]) -> None:
-    """Put back what a commit from a stale index took out of main."""
+    """Put back the lines of our logs that a commit from a stale index took out of main."""
+    restored = []
     for path, blob in lost.items():
         found = draft.repo.object(blob)
-        if found is not None:
-            draft.put(path, found[1])
-    if lost:
+        if found is None:
+            continue
+        held = draft.read(path) or b""
+        there = set(held.splitlines())
+        missing = [line for line in found[1].splitlines(keepends=True) if line.rstrip(b"\n") not in there]
+        if missing and path.endswith(".jsonl"):
+            draft.put(path, found[1] if found[1].startswith(held) else held + b"".join(missing))
+            restored.append(path)
+    if restored:
         trailers = {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}
-        draft.commit(message("Put back what a stale checkout took away", trailers), committer(), committer())
+        body = "A commit was made from an index that was older than main."
+        draft.commit(
+            message("Put back turns that a stale checkout took away", trailers, body),
+            committer(),
+            committer(),
+        )
 
 
 class NoStoreError(NeosianError):

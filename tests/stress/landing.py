@@ -23,7 +23,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from neosian.adopt import adopt
+from neosian.adopt import adopt, same_as_main
 from neosian.draft import Draft
 from neosian.errors import NeosianError
 from neosian.store import Store, agent, committer, message
@@ -41,7 +41,8 @@ def segment(number: int) -> str:
     session = number // TURNS_A_SESSION
     day = session // 8
     first = number - number % 10
-    return f"record/{2020 + day // 336}-{day // 28 % 12 + 1:02}/{day % 28 + 1:02}/{first:05}-ab12-stress-{session:06x}.jsonl"
+    folder = f"record/{2020 + day // 336}-{day // 28 % 12 + 1:02}/{day % 28 + 1:02}"
+    return f"{folder}/{first:05}-ab12-stress-{session:06x}.jsonl"
 
 
 def land(store: Store, number: int) -> None:
@@ -49,11 +50,15 @@ def land(store: Store, number: int) -> None:
     line = b'{"v":1,"turn":%d,"kind":"turn","id":"span-%d","text":"%s"}\n' % (number, number, b"x" * 600)
 
     def change(draft: Draft) -> None:
-        adopt(draft, lambda path: None)
-        held = draft.read(segment(number)) or b""
+        adopt(draft, lambda path, changed: None)
+        path = segment(number)
+        held = draft.read(path) or b""
+        while held and not same_as_main(draft, path):
+            path = path.replace(".jsonl", "+.jsonl")  # a person's version of a log stays theirs
+            held += draft.read(path) or b""
         if b'"id":"span-%d"' % number in held:
             return
-        draft.put(segment(number), held + line)
+        draft.put(path, (draft.read(path) or b"") + line)
         trailers = {"Neosian-Act": "record", "Turn": str(number)}
         draft.commit(message(f"Turn {number}", trailers), agent("stress", time.time()), committer())
 
@@ -84,8 +89,10 @@ class Person:
         self.acts: Counter[str] = Counter()
 
     def git(self, *args: str, input: str = "") -> bool:
-        done = subprocess.run(["git", "-C", str(self.folder), *args], input=input, text=True, env={**os.environ, **PERSON},
-                              capture_output=True, check=False)  # fmt: skip
+        command = ["git", "-C", str(self.folder), *args]
+        done = subprocess.run(
+            command, input=input, text=True, env={**os.environ, **PERSON}, capture_output=True
+        )
         if done.returncode and any(word in done.stderr for word in ("fatal", "error")):
             self.acts[f"refused {args[0]}"] += 1
         return done.returncode == 0
@@ -125,7 +132,11 @@ class Person:
     def merge(self) -> None:
         self.git("commit", "-qam", "Person: before a topic")
         name = f"topic-{self.lines}"
-        if not self.git("checkout", "-q", "-b", name, "main~1"):
+        # By id: `git checkout -b NAME main~1` looks main~1 up twice, and a commit in between mixes the two.
+        start = subprocess.run(
+            ["git", "-C", str(self.folder), "rev-parse", "main~1"], capture_output=True, text=True
+        )
+        if not self.git("checkout", "-q", "-b", name, start.stdout.strip()):
             return
         (self.folder / "notes" / f"{name}.md").write_text(self.line())
         self.git("add", f"notes/{name}.md")
@@ -141,7 +152,9 @@ class Person:
         self.edit()
 
     def act(self) -> None:
-        deed = self.dice.choice((self.commit_all, self.commit_part, self.look_back, self.merge, self.leave_open))
+        deed = self.dice.choice(
+            (self.commit_all, self.commit_part, self.look_back, self.merge, self.leave_open)
+        )
         self.acts[deed.__name__] += 1
         deed()
 
@@ -155,7 +168,9 @@ def run(home: Path, landings: int, seed: int) -> int:
     person = Person(Path(store.path), dice)
     (person.folder / "notes").mkdir()
     for number in range(6):
-        (person.folder / "notes" / f"{number}.md").write_text("".join(f"fixed {number} {row}\n" for row in range(20)))
+        (person.folder / "notes" / f"{number}.md").write_text(
+            "".join(f"fixed {number} {row}\n" for row in range(20))
+        )
     person.git("add", "notes")
     person.git("commit", "-qm", "Person: notes")
     for number in range(1, landings):
@@ -209,8 +224,8 @@ def git(store: Store, *args: str) -> str:
 
 def fsck_is_clean(store: Store) -> bool:
     """Unreachable objects are what a killed writer leaves; anything else is damage."""
-    done = subprocess.run(["git", "-C", store.path, "fsck", "--strict", "--no-dangling"], capture_output=True, text=True,
-                          check=False)  # fmt: skip
+    command = ["git", "-C", store.path, "fsck", "--strict", "--no-dangling"]
+    done = subprocess.run(command, capture_output=True, text=True)
     said = [row for row in (done.stdout + done.stderr).splitlines() if not row.startswith("Checking ")]
     print("\n".join(said[:5]), end="\n" if said else "")
     return done.returncode == 0 and not said
@@ -272,7 +287,9 @@ def measure() -> None:
             before = cpu()
             land(store, next(numbers))
             costs.append(cpu() - before)
-        print(f"{count:6} files: {statistics.median(costs) / floor:.2f} floors a landing (floor {floor * 1000:.1f} ms)")
+        print(
+            f"{count:6} files: {statistics.median(costs) / floor:.2f} floors a landing (floor {floor * 1000:.1f} ms)"
+        )
         shutil.rmtree(home)
 
 
@@ -297,7 +314,9 @@ def cpu_of(argv: list[str]) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--landings", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", action="store_true", help="leave the store behind")

@@ -1,0 +1,5 @@
+"""`python -m neosian` is the command `neosian`."""
+
+from neosian.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,123 @@
+"""The start of a session: which scopes it sees, and the block it is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from neosian import config, files, places, projects
+from neosian.clients import adapter
+from neosian.context import Block, Mount, start_block
+from neosian.errors import NeosianError
+from neosian.events import Event
+from neosian.index import Index
+from neosian.mounts import Layout
+from neosian.spool import Entry, Spool, header
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ANSWERED_FOR = 5.0
+
+
+def begin(home: str, client: str, name: str) -> str:
+    """What the session whose spooled start event is ``name`` is told; "" when another hook line told it already.
+
+    What is told is spooled too: it becomes a `context` line of the session's first turn.
+    """
+    settings, wrong = config.load(home)
+    if wrong:
+        files.log(os.path.join(home, "log", "neosian.log"), wrong)
+    spool = Spool(home)
+    entry = next(iter(spool.take([name])), None)
+    if entry is None or not settings.context_enabled:
+        return ""
+    program = adapter(client)
+    event = program.parse(entry.payload, entry.spooled)
+    if event.kind != "start" or not _first_to_answer(home, entry, event):
+        return ""
+    seen = places.layout_of(home, settings, event)
+    place = places.find_place(home, event.client, event.session, search=False)
+    if place is not None and place.scope != seen.turns:
+        for mount in seen.mounts:
+            if mount.scope == seen.turns:
+                mount.scope = place.scope
+    block = block_for(
+        home, seen, source=str(event.data.get("source") or "startup"), conversation=event.session, client=client,
+        budget=min(settings.context_budget, program.START_LIMIT), cost=program.cost,
+    )  # fmt: skip
+    _keep(home, spool, event, block.text, seen)
+    return block.text
+
+
+def block_for(
+    home: str, seen: Layout, *, source: str, conversation: str, client: str, budget: int,
+    cost: Callable[[str], int],
+) -> Block:  # fmt: skip
+    """The block for a session with these mounts. Nothing is written but the index, which is a cache."""
+    mounts: list[Mount] = []
+    try:
+        for mount in seen.mounts:
+            store = projects.open_store(home, mount.scope)
+            index = Index.open(store.cache)
+            mounts.append(Mount(mount.path, store, index))
+            if store.exists:
+                index.catch_up(store.repo)
+        return start_block(
+            mounts, source=source, conversation=conversation, client=client, now=time.time(), budget=budget,
+            cost=cost,
+        )  # fmt: skip
+    finally:
+        for shown in mounts:
+            shown.index.close()
+            shown.store.repo.close()
+
+
+def _first_to_answer(home: str, entry: Entry, event: Event) -> bool:
+    """Of two hook lines (user and project level) with the same event only one answers; the same line twice does."""
+    from neosian.plumbing import object_id
+
+    said = json.dumps(entry.payload, sort_keys=True).encode("utf-8", "replace")
+    folder = os.path.join(home, "cache", "answered")
+    path = os.path.join(folder, object_id("blob", said))
+    mine = entry.spooled.level.encode("utf-8", "surrogateescape")
+    try:
+        files.make_dir(folder)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE)
+    except FileExistsError:
+        if time.time() - os.stat(path).st_mtime < _ANSWERED_FOR:
+            return files.read(path) == mine
+        files.write(path, mine)
+        return True
+    except OSError:
+        return True  # a home that cannot be written still answers
+    os.write(handle, mine)
+    os.close(handle)
+    _forget_answered(folder)
+    return True
+
+
+def _forget_answered(folder: str) -> None:
+    old = time.time() - 60
+    for name in files.names(folder):
+        path = os.path.join(folder, name)
+        try:
+            if os.stat(path).st_mtime < old:
+                files.remove(path)
+        except OSError:
+            continue
+
+
+def _keep(home: str, spool: Spool, event: Event, text: str, seen: Layout) -> None:
+    """Spool the words that the session was told, for its first turn."""
+    store = projects.open_store(home, seen.turns)
+    try:
+        commit = store.repo.tip() if store.exists else None
+        payload = {"session_id": event.session, "prompt_id": event.prompt_id, "commit": commit, "text": text}
+        flags = event.level
+        head = header(event.client, "context", flags, event.cwd, {"CLAUDE_PROJECT_DIR": event.root or ""})
+        spool.put(head, json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"))
+    except (OSError, NeosianError) as error:
+        files.log(os.path.join(home, "log", "neosian.log"), f"start: what was told is not kept: {error}")

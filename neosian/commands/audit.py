@@ -1,0 +1,63 @@
+"""`neosian audit`: what was changed in the scopes in sight, by whom and from which turn, newest first."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from neosian import audit, output, turns
+from neosian.commands._scopes import add_scope, moment, mounted, whole
+from neosian.recall import split
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_scope(parser)
+    parser.add_argument("--conversation", metavar="ID[#N]", help="of one conversation, or one turn of it")
+    parser.add_argument("--actor", metavar="PREFIX", help="whose name begins so, such as claude-code:")
+    parser.add_argument("--act", metavar="ACT", help="record, edit, memory, dream, ...")
+    parser.add_argument("--path", metavar="PATH", help="a file or folder of the scope")
+    parser.add_argument("--since", metavar="WHEN", type=moment, help="2026-11-29, 3d, 2h")
+    parser.add_argument("--until", metavar="WHEN", type=moment)
+    parser.add_argument("--limit", metavar="N", type=whole, default=50)
+    parser.add_argument("--json", action="store_true", help="print one array")
+
+
+def run(args: argparse.Namespace) -> int:
+    name, turn = split(args.conversation) if args.conversation else (None, None)
+    wanted = audit.Wanted(
+        conversation=name,
+        turn=turn,
+        actor=args.actor,
+        act=args.act,
+        path=args.path,
+        since=args.since,
+        until=args.until,
+    )
+    found = [
+        (commit, store.scope)
+        for _, store in mounted(args)
+        for commit in audit.history(store, wanted, args.limit)
+    ]
+    found = sorted(found, key=lambda pair: -pair[0].at)[: args.limit]
+    if args.json:
+        output.as_json(
+            [
+                {
+                    "at": turns.stamp(commit.at), "actor": commit.actor, "act": commit.act,
+                    "conversation": commit.conversation or None, "turn": commit.turn, "subject": commit.subject,
+                    "commit": commit.id, "scope": scope, "paths": [path for _, path, _ in commit.changes],
+                }
+                for commit, scope in found
+            ]
+        )  # fmt: skip
+        return 0
+    rows = [
+        (time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(commit.at)), commit.actor, commit.act,
+         f"{commit.conversation}#{commit.turn}" if commit.conversation else "", commit.id[:10], commit.subject)
+        for commit, _ in found
+    ]  # fmt: skip
+    if rows:
+        output.text(output.table(rows, ("time", "actor", "act", "turn", "commit", "subject")))
+    else:
+        output.note("Nothing was changed here yet, or nothing fits (see: neosian status).")
+    return 0

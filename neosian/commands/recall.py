@@ -1,0 +1,101 @@
+"""`neosian recall`: a turn whole, as it stands in git, now or at a revision."""
+
+from __future__ import annotations
+
+import argparse
+
+from neosian import output, recall
+from neosian.commands._scopes import add_scope, everywhere
+from neosian.errors import NeosianError, UsageError
+from neosian.store import Store
+from neosian.turns import Turn
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what", metavar="CONVERSATION[#N] | N", help="a conversation (or a turn of it), or a turn's number"
+    )
+    parser.add_argument(
+        "--conversation", metavar="ID", help="the conversation of turn N; a unique beginning is enough"
+    )
+    parser.add_argument("--at", metavar="REV", help="as it stood at a commit of the scope")
+    add_scope(parser)
+    parser.add_argument("--json", action="store_true", help="print the lines of the log, as one array")
+
+
+def run(args: argparse.Namespace) -> int:
+    name, number = recall.split(args.what)
+    if args.conversation:
+        if not args.what.isdigit():
+            raise UsageError(
+                f"With --conversation a turn's number is wanted, not {args.what!r}.", "neosian sessions"
+            )
+        name, number = args.conversation, int(args.what)
+    turns = _turns(args, name, number)
+    if args.json:
+        output.as_json([line for turn in turns for line in turn.lines])
+    else:
+        output.text("\n\n".join(whole(turn) for turn in turns))
+    return 0
+
+
+def _turns(args: argparse.Namespace, name: str, number: int | None) -> list[Turn]:
+    stores = everywhere(args)
+    failed: NeosianError | None = None
+    for store in stores:
+        try:
+            return _from(store, name, number, args.at)
+        except recall.UnknownConversation as error:
+            failed = failed or error
+        finally:
+            store.repo.close()
+    raise failed or NeosianError("Nothing has been recorded yet.", "neosian status")
+
+
+def _from(store: Store, name: str, number: int | None, at: str | None) -> list[Turn]:
+    if number is None:
+        return recall.conversation_turns(store.repo, name, at)
+    return [recall.turn(store.repo, name, number, at)]
+
+
+def whole(turn: Turn) -> str:
+    """A turn as text: who said what, which tools ran, how they ended."""
+    state = "" if turn.state == "done" else f", {turn.state}"
+    parts = [f"[{turn.number}] {turn.at[:19].replace('T', ' ')}{state}"]
+    results = {call.id: call for call in turn.calls}
+    for line in turn.lines:
+        kind, text = line.get("kind"), str(line.get("text") or "")
+        if kind == "prompt":
+            who = "client" if line.get("from") else "person"
+            parts.append(_said(who, text + (" (never answered)" if line.get("answered") is False else "")))
+        elif kind == "answer":
+            parts.append(_said("agent", text))
+        elif kind == "tool_call":
+            parts.append(_called(results.get(str(line.get("call"))), line))
+        elif kind == "subagent" and text:
+            parts.append(_said("subagent", text))
+    return "\n".join(parts)
+
+
+def _said(who: str, text: str) -> str:
+    return f"\n{who}:\n{text}"
+
+
+def _called(call: object, line: dict[str, object]) -> str:
+    asked = line.get("input") if isinstance(line.get("input"), dict) else {}
+    named = (
+        ", ".join(f"{key}={_short(value)}" for key, value in asked.items()) if isinstance(asked, dict) else ""
+    )
+    head = f"\n{line.get('tool')}({named or line.get('dropped', '')})"
+    ended, ok, text = (getattr(call, name, None) for name in ("ended", "ok", "text"))
+    verdict = "never ended" if ended is False else "failed" if ok is False else "ok" if ok else "end not told"
+    return f"{head}: {verdict}" + (f"\n{_indented(str(text))}" if text else "")
+
+
+def _short(value: object) -> str:
+    words = " ".join(str(value).split())
+    return words if len(words) <= 120 else words[:119] + "…"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {row}" for row in text.splitlines())

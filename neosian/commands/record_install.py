@@ -1,0 +1,177 @@
+"""``neosian record install`` and ``neosian record uninstall``: hooks into a client's settings, and out again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import Any
+
+from neosian import install, output
+from neosian.errors import UsageError
+
+
+def configure_install(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Print the settings that make a coding agent record with neosian. With --write they are merged into its "
+        "settings file: the project's (the git work tree around the current folder) or, with --user, the user's."
+    )
+    _configure(parser, "merge them into the settings file, and install the launcher")
+
+
+def run_install(args: argparse.Namespace) -> int:
+    wish = _wish(args)
+    plan = install.plan_install(wish, os.environ, _folder(args))
+    launcher = None
+    if args.write and not isinstance(plan.refused, UsageError):
+        # Where the file is refused too: the hooks are then pasted by hand, and do nothing without it.
+        launcher = str(install.write_launcher(wish))
+    if args.write and plan.refused is None:
+        install.carry_out(plan)
+    _answer(args, plan, {"launcher": launcher})
+    if not _as_json(args):
+        _say(*_guidance(args, plan, launcher))
+    return _status(args, plan)
+
+
+def configure_uninstall(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Print the hooks of neosian in a coding agent's settings file. With --write they are taken out, and the file "
+        "is as it was before. What was recorded stays. --root, --scope and --mount make no difference here: every "
+        "hook of neosian goes."
+    )
+    _configure(parser, "take them out of the settings file")
+
+
+def run_uninstall(args: argparse.Namespace) -> int:
+    plan = install.plan_uninstall(_wish(args), os.environ, _folder(args))
+    if args.write and plan.refused is None:
+        install.carry_out(plan)
+    _answer(args, plan, {})
+    if plan.refused is None and not _as_json(args):
+        if not plan.events:
+            _say(f"{plan.file} has no hook of neosian.")
+        elif not args.write:
+            _say(f"These would go from {plan.file}. To take them out, say it again with --write.")
+        elif plan.after is None:
+            _say(f"{plan.file} held nothing else and was removed.")
+        else:
+            _say(f"The hooks of neosian are out of {plan.file}.")
+    return _status(args, plan)
+
+
+def _configure(parser: argparse.ArgumentParser, write: str) -> None:
+    def shared(flag: str, **about: Any) -> None:
+        """A flag that ``neosian record`` has too: given before the verb, it counts as well."""
+        parser.add_argument(flag, default=argparse.SUPPRESS, **about)
+
+    parser.add_argument("--client", required=True, choices=sorted(install.CLIENTS), help="the coding agent")
+    level = parser.add_mutually_exclusive_group()
+    level.add_argument("--user", action="store_true", help="the user's settings, for every project (advised)")
+    level.add_argument("--project", metavar="DIR", help="the settings of the project in DIR")
+    parser.add_argument("--write", action="store_true", help=write)
+    shared(
+        "--root",
+        metavar="DIR",
+        help="the home, its path written into the hooks (default: told when they run)",
+    )
+    shared(
+        "--scope", metavar="SCOPE", help="record into user:alice/proj:shop, say (default: told by the folder)"
+    )
+    shared("--mount", metavar="/PATH=SCOPE[:ro]", action="append", help="a scope and where it is shown")
+    shared("--json", action="store_true", help="print one JSON object instead")
+
+
+def _wish(args: argparse.Namespace) -> install.Wish:
+    return install.Wish(
+        args.client,
+        args.user,
+        args.project,
+        getattr(args, "root", None),
+        getattr(args, "scope", None),
+        tuple(getattr(args, "mount", None) or ()),
+    )
+
+
+def _as_json(args: argparse.Namespace) -> bool:
+    return bool(getattr(args, "json", False))
+
+
+def _folder(args: argparse.Namespace) -> str:
+    """The current folder, which may be gone where none is needed."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        if args.user:
+            return os.sep
+        raise UsageError("The current folder is gone, so there is no project here.", "cd") from None
+
+
+def _answer(args: argparse.Namespace, plan: install.Plan, more: dict[str, Any]) -> None:
+    """The result on stdout: the fragment where there is something to paste or to see, or all of it as JSON.
+
+    A UsageError is left to whoever shows errors: nothing was answered.
+    """
+    if isinstance(plan.refused, UsageError) and args.write:
+        raise plan.refused
+    if not _as_json(args):
+        if plan.events and (plan.refused or not args.write):
+            output.text(json.dumps(plan.fragment, indent=2, ensure_ascii=False))
+        return
+    answer = {
+        "file": plan.file,
+        "changed": plan.changed,
+        "written": bool(args.write and plan.changed),
+        "events": plan.events,
+        "version": plan.version,
+        "warnings": list(plan.warnings),
+        "refused": str(plan.refused) if plan.refused else None,
+        "fragment": plan.fragment,
+        **more,
+    }
+    output.as_json(answer)
+
+
+def _status(args: argparse.Namespace, plan: install.Plan) -> int:
+    """0, or the refusal of what was to be written or could not even be read."""
+    if plan.refused is None or not (args.write or not plan.events):
+        return 0
+    raise plan.refused
+
+
+def _guidance(args: argparse.Namespace, plan: install.Plan, launcher: str | None) -> list[str]:
+    """What a person reads beside the result: what was done, what to look at, what to do next."""
+    client = install.CLIENTS[args.client]
+    said = [f"warning: {warning}" for warning in plan.warnings]
+    if plan.refused is not None:
+        return [*said, *_not_written(args, plan)]
+    known = f"{client.TITLE} {plan.version}" if plan.version else client.TITLE
+    if not args.write:
+        again = f"neosian record install --client {args.client} --user --write"
+        said.append(f"For {known}. This belongs into {plan.file}; --write puts it there.")
+        said.append("Hooks do nothing before the launcher that they name is there; --write installs it too.")
+        return said if args.user else [*said, client.ADVICE, f"next: {again}"]
+    if plan.changed:
+        said.append(f"{plan.file}: {len(plan.events)} events of {known} are recorded.")
+        if plan.backup is not None:
+            said.append(f"As it was before: {plan.backup_file}")
+    else:
+        said.append(f"{plan.file} is right already; nothing was changed.")
+    if not args.user:
+        said.append(client.ADVICE)
+    return [*said, f"launcher: {launcher}", f"next: start {client.PROGRAM}, then see neosian status"]
+
+
+def _not_written(args: argparse.Namespace, plan: install.Plan) -> list[str]:
+    """The way out of a refusal; the refusal itself is said last, when there was something to write."""
+    if args.write:
+        return [
+            "The launcher is in place. Paste what is printed into the file by hand, or mend it and try again."
+        ]
+    hint = [f"next: {plan.refused.hint}"] if plan.refused and plan.refused.hint else []
+    return [f"--write would be refused: {plan.refused}", *hint]
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        output.note(line)

@@ -1,0 +1,41 @@
+"""`neosian search`: turns and documents that fit some words, best first."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from neosian import output, recall
+from neosian.commands._scopes import add_scope, moment, mounted, whole
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", metavar="WORDS", nargs="+", help="any text")
+    parser.add_argument("--kind", choices=("turn", "document"), help="only these")
+    parser.add_argument("--conversation", metavar="ID", help="only turns of this conversation")
+    parser.add_argument("--since", metavar="WHEN", type=moment, help="only turns since (2026-11-29, 3d, 2h)")
+    parser.add_argument("--limit", metavar="N", type=whole, default=20)
+    add_scope(parser)
+    parser.add_argument("--json", action="store_true", help="print one array")
+
+
+def run(args: argparse.Namespace) -> int:
+    stores = [(mount, store) for mount, store in mounted(args) if store.exists]
+    hits = recall.search_mounts(
+        stores, " ".join(args.query), kind=args.kind, conversation=args.conversation, since=args.since,
+        limit=args.limit, behind=None,
+    )  # fmt: skip
+    if args.json:
+        output.as_json([hit.json() for hit in hits])
+        return 0
+    for hit in hits:
+        where = f"{hit.conversation}#{hit.turn}" if hit.kind == "turn" else hit.path
+        beside = (
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(hit.at)) if hit.kind == "turn" else hit.section
+        )
+        output.text(f"{where}  {beside}".rstrip() + f"\n  {hit.snippet}")
+    if not hits:
+        output.note(
+            "Nothing found." if stores else "Nothing has been recorded here yet (see: neosian status)."
+        )
+    return 0

@@ -1,0 +1,46 @@
+"""`neosian sessions`: the conversations of the scopes in sight, newest first."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from neosian import output, recall, turns
+from neosian.commands._scopes import add_scope, mounted, whole
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", metavar="N", type=whole, default=50)
+    add_scope(parser)
+    parser.add_argument("--json", action="store_true", help="print one array")
+
+
+def run(args: argparse.Namespace) -> int:
+    found = []
+    for _, store in mounted(args):
+        if store.exists:
+            found += [(session, store.scope) for session in recall.sessions(store, args.limit, behind=None)]
+    found.sort(key=lambda pair: -pair[0].last)
+    if args.json:
+        output.as_json(
+            [
+                {
+                    "conversation": session.conversation, "client": session.client, "scope": scope,
+                    "started": turns.stamp(session.started), "last": turns.stamp(session.last),
+                    "turns": session.turns, "branch": session.branch, "first_prompt": session.first,
+                    "last_prompt": session.prompt,
+                }
+                for session, scope in found[: args.limit]
+            ]
+        )  # fmt: skip
+        return 0
+    rows = [
+        (time.strftime("%Y-%m-%d %H:%M", time.localtime(session.last)), str(session.turns), session.client,
+         session.conversation, session.first)
+        for session, _ in found[: args.limit]
+    ]  # fmt: skip
+    if rows:
+        output.text(output.table(rows, ("last", "turns", "client", "conversation", "began with")))
+    else:
+        output.note("No session has been recorded here yet (see: neosian status).")
+    return 0

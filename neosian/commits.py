@@ -1,0 +1,116 @@
+"""Commits as records: who acted, when, on which paths; trailers say the act to a machine."""
+
+from __future__ import annotations
+
+from neosian.errors import GitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from neosian.plumbing import Repo
+
+OURS = "@neosian.invalid"  # the e-mail of agents and of neosian; any other is a person's
+_FORMAT = "%H%x00%P%x00%at%x00%an%x00%ae%x00%B"
+_ALL_OF_IT = 600.0  # seconds that reading a whole history may take
+
+
+class Commit:
+    """One commit: ``at`` in seconds since 1970, ``changes`` (status letter, path, blob id) against its first parent."""
+
+    __slots__ = ("at", "author", "changes", "email", "id", "parents", "subject", "trailers")
+
+    def __init__(self, id: str, parents: list[str], at: float, author: str, email: str, message: str) -> None:
+        self.id = id
+        self.parents = parents
+        self.at = at
+        self.author = author
+        self.email = email
+        self.subject = message.partition("\n")[0]
+        self.trailers = trailers(message)
+        self.changes: list[tuple[str, str, str]] = []
+
+    @property
+    def actor(self) -> str:
+        """Who wrote: the trailer's actor, else the author's name."""
+        return self.trailers.get("Neosian-Actor") or self.author
+
+    @property
+    def act(self) -> str:
+        """The act, as its trailer says it; a plain commit is an edit."""
+        return self.trailers.get("Neosian-Act") or "edit"
+
+    @property
+    def conversation(self) -> str:
+        """The conversation it belongs to, "" for none."""
+        return self.trailers.get("Conversation", "")
+
+    @property
+    def turn(self) -> int | None:
+        """The turn it belongs to."""
+        said = self.trailers.get("Turn", "")
+        return int(said) if said.isascii() and said.isdigit() and len(said) < 16 else None
+
+
+def trailers(message: str) -> dict[str, str]:
+    """The `Key: value` lines of a message's last paragraph, as git trailers are written; the first of a key wins."""
+    paragraph = message.strip().rpartition("\n\n")[2]
+    found: dict[str, str] = {}
+    for line in paragraph.split("\n"):
+        key, colon, value = line.partition(":")
+        if colon and key and " " not in key:
+            found.setdefault(key, value.strip())
+    return found
+
+
+def log(repo: Repo, *args: str) -> list[Commit]:
+    """What `git log ARGS` lists, newest first, each with its changes."""
+    said = repo.git(
+        "log", "-z", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-notes", "--encoding=UTF-8",
+        f"--format={_FORMAT}", *args, timeout=_ALL_OF_IT,
+    )  # fmt: skip
+    return list(_parse(said))
+
+
+def _parse(said: bytes) -> Iterator[Commit]:
+    """Six cells a commit, then two a change; a merge comes once for each parent, of which the first is kept."""
+    cells = said.decode("utf-8", "replace").split("\0")
+    at, before = 0, ""
+    while at + 5 < len(cells):
+        id, parents, when, author, email, message = cells[at : at + 6]
+        commit = Commit(id, parents.split(), float(when or 0), author, email, message)
+        at += 6
+        while at + 1 < len(cells) and cells[at].lstrip("\n").startswith(":"):
+            _, _, _, blob, status = cells[at].lstrip("\n").split(" ")
+            commit.changes.append((status[0], cells[at + 1], blob))
+            at += 2
+        if id != before:
+            yield commit
+        before = id
+
+
+def since(repo: Repo, old: str | None, new: str, limit: int | None) -> list[Commit] | None:
+    """Commits reachable from ``new`` and not from ``old``, newest first; None when there are more than ``limit``.
+
+    A ``GitError`` says that ``old`` is not there any more.
+    """
+    bound = (f"-n{limit + 1}",) if limit is not None else ()
+    found = log(repo, *bound, f"{old}..{new}" if old else new)
+    return None if limit is not None and len(found) > limit else found
+
+
+def is_ancestor(repo: Repo, old: str, new: str, between: list[Commit]) -> bool:
+    """Whether ``old`` is an ancestor of ``new``; ``between`` (as `since` gives it) mostly tells without asking git."""
+    if is_line(old, between):
+        return True
+    try:
+        return bool(between) and repo.succeeds("merge-base", "--is-ancestor", old, new)
+    except GitError:
+        return False
+
+
+def is_line(old: str | None, between: list[Commit]) -> bool:
+    """Whether the commits follow each other one by one, the last of them upon ``old``."""
+    parents = [commit.parents for commit in between]
+    expected = [[commit.id] for commit in between[1:]] + [[old] if old else []]
+    return bool(between) and parents == expected

@@ -1,0 +1,161 @@
+"""Documents: markdown files that people and agents write, read cheaply and whatever state they are in.
+
+A document may begin with YAML front matter. Of it only lines of the form ``key: value`` at the left margin are
+understood here (plain, quoted, or a block of indented text after ``|`` or ``>``): a full YAML reader costs
+more than a hook may. What is not understood is skipped, never an error, and the body is always there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEADER_LIMIT = 64 * 1024
+_FENCE_END = r"^(?:---|\.\.\.)[ \t]*$"
+_SCALAR = r"^([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$"
+_ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t", "\\/": "/"}
+_BLOCK_MARKS = ("|", ">", "|-", ">-", "|+", ">+")
+_TRUE = ("true", "yes", "on", "1")
+_FALSE = ("", "false", "no", "off", "0", "null", "~")
+
+
+class Document:
+    """One document as read: what its front matter says in plain scalars, the front matter itself, and the body.
+
+    ``when`` and ``expires`` are as written (a date such as `2026-11-29`). ``flagged`` is the reason, "yes" where none
+    is given, "" for a document that is not flagged.
+    """
+
+    __slots__ = (
+        "body", "description", "expires", "flagged", "header", "name", "pinned", "status", "title", "when"
+    )  # fmt: skip
+
+    def __init__(self, header: str, body: str) -> None:
+        self.header = header
+        self.body = body
+        self._take(_scalars(header))
+
+    def _take(self, header: dict[str, str]) -> None:
+        flagged = header.get("flagged", "")
+        self.name = header.get("name", "")
+        self.title = header.get("title", "")
+        self.description = header.get("description", "")
+        self.when = header.get("when", "")
+        self.status = header.get("status", "")
+        self.expires = header.get("expires", "")
+        self.pinned = header.get("pinned", "").lower() in _TRUE
+        self.flagged = "" if flagged.lower() in _FALSE else "yes" if flagged.lower() in _TRUE else flagged
+
+
+def read(data: bytes) -> Document:
+    """A document from the bytes of its file; any bytes will do."""
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    header, body = _split(text)
+    return Document(header[:_HEADER_LIMIT], body)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Front matter and body; without a closed fence all of it is body."""
+    first, newline, rest = text.partition("\n")
+    if first.rstrip() != "---" or not newline:
+        return "", text
+    end = re.compile(_FENCE_END, re.MULTILINE).search(rest)
+    if end is None:
+        return "", text
+    return rest[: end.start()], rest[end.end() :].removeprefix("\n")
+
+
+def _scalars(header: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    lines = header.split("\n")
+    for number, line in enumerate(lines):
+        match = re.match(_SCALAR, line)
+        if match:
+            key, value = match[1].lower(), (match[2] or "").strip()
+            found[key] = _indented(lines, number + 1) if value in _BLOCK_MARKS else _plain(value)
+    return found
+
+
+def _plain(value: str) -> str:
+    """A scalar without its quotes or its comment."""
+    if value[:1] == '"':
+        quoted = re.match(r'"((?:[^"\\]|\\.)*)"', value)
+        if quoted:
+            return re.sub(r"\\.", lambda escape: _ESCAPES.get(escape[0], escape[0]), quoted[1])
+    if value[:1] == "'":
+        quoted = re.match(r"'((?:[^']|'')*)'", value)
+        if quoted:
+            return quoted[1].replace("''", "'")
+    return re.split(r"(?:^|\s)#", value, maxsplit=1)[0].strip()
+
+
+def _indented(lines: list[str], start: int) -> str:
+    """The indented lines of a block scalar, joined into one."""
+    block = []
+    for line in lines[start:]:
+        if line.strip() and not line.startswith((" ", "\t")):
+            break
+        block.append(line.strip())
+    return " ".join(line for line in block if line)
+
+
+def sections(document: Document) -> list[tuple[str, str]]:
+    """(heading, text) of each part of the body; the part before the first heading has the heading "".
+
+    Headings are those that begin with `#` outside a code fence; empty parts without a heading are left out.
+    """
+    found: list[tuple[str, list[str]]] = [("", [])]
+    fence = ""
+    for line in document.body.split("\n"):
+        mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        heading = None if fence else re.match(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", line)
+        if heading:
+            found.append((heading[1], []))
+        else:
+            found[-1][1].append(line)
+    parts = [(heading, "\n".join(lines).strip()) for heading, lines in found]
+    return [part for part in parts if part[0] or part[1]]
+
+
+def is_document(path: str) -> bool:
+    """Whether a path inside a scope (with "/") names a document."""
+    parts = path.split("/")
+    return (
+        parts[-1].lower().endswith(".md")
+        and parts[0] not in ("record", "sessions")
+        and path != "README.md"
+        and not any(part.startswith(".") for part in parts)
+    )
+
+
+def walk(root: str) -> Iterator[tuple[str, os.stat_result]]:
+    """(path, stat) of every document in a work tree, sorted by folder; symlinks and dot folders are not followed."""
+    yield from _walk(root, "")
+
+
+def _walk(root: str, folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    try:
+        with os.scandir(os.path.join(root, folder)) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        path = folder + entry.name
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                if is_document(path + "/x.md"):
+                    yield from _walk(root, path + "/")
+            elif is_document(path) and entry.is_file(follow_symlinks=False):
+                yield path, entry.stat(follow_symlinks=False)
+        except OSError:
+            continue

@@ -1,0 +1,149 @@
+"""What the launcher runs for the few events that must answer or land: `python -I -S hook.py VERB HOME CLIENT NAME`.
+
+The event is in the spool already. Run as a script it finds the package beside itself; nothing here, nor below it,
+may import what the hook has no time for (tests/test_layout.py has the list).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+if __name__ == "__main__":
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from neosian.landing import Landed
+    from neosian.spool import Spool
+
+BIG = 8 * 1024 * 1024
+"""Bytes of backlog from which landing is left to a child that no client waits for."""
+
+PACK_AFTER = 200
+"""Landings after which a scope is packed, off the hook's path."""
+
+
+def main(argv: list[str]) -> int:
+    """Run one verb; 0, or 1 with one line on stderr and in the log."""
+    verb, home, *rest = argv
+    os.umask(0o077)
+    try:
+        if verb == "start":
+            start(home, rest[0], rest[1])
+        elif verb in ("stop", "end"):
+            stop(home)
+        elif verb == "land":
+            land(home, patience=60.0)
+        elif verb == "pack":
+            from neosian.packing import pack
+
+            pack(home, rest[0])
+        return 0
+    except Exception as error:
+        return failed(home, verb, error)
+
+
+def failed(home: str, verb: str, error: Exception) -> int:
+    """Tell in one line what happened and what was kept; 1. No traceback reaches a person: it is in the log."""
+    from neosian import files
+    from neosian.errors import NeosianError
+
+    log = os.path.join(home, "log", "neosian.log")
+    said = str(error) or type(error).__name__
+    if not isinstance(error, (NeosianError, OSError)):
+        import traceback
+
+        files.log(log, f"{verb}: " + " | ".join(traceback.format_exception(error)))
+    else:
+        files.log(log, f"{verb}: {said}")
+    sys.stderr.write(f"neosian: {' '.join(said.split())} The event is kept. (see: neosian status)\n")
+    return 1
+
+
+def start(home: str, client: str, name: str) -> None:
+    """Print what a session is told, and keep word for word what was printed for its first turn."""
+    from neosian.beginning import begin
+
+    text = begin(home, client, name)
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    tidy(home)
+
+
+def stop(home: str) -> None:
+    """Land what is complete; a backlog too big for a hook's time is left to a child."""
+    from neosian.spool import Spool
+
+    spool = Spool(home)
+    if spool.backlog() > BIG:
+        detach("land", home)
+    else:
+        land(home)
+
+
+def land(home: str, *, patience: float = 0.8, spool: Spool | None = None) -> list[Landed]:
+    """Land the spool, then bring the index up to what landed."""
+    from neosian import config
+    from neosian.index import Index
+    from neosian.landing import Lander
+
+    settings, wrong = config.load(home)
+    lander = Lander(home, settings, patience=patience, spool=spool)
+    landed = lander.land()
+    for text in dict.fromkeys(each.scope for each in landed):
+        store = lander.store(text)
+        with Index.open(store.cache) as index:
+            if not index.catch_up(store.repo):
+                detach("index", home, text)
+        store.repo.close()
+        folder = os.path.join(lander.spool.landed, os.path.basename(store.path))
+        if len(os.listdir(folder)) >= PACK_AFTER:
+            detach("pack", home, text)
+    if lander.failures:
+        raise lander.failures[0]
+    if wrong:
+        from neosian.errors import NeosianError
+
+        raise NeosianError(wrong)
+    return landed
+
+
+def tidy(home: str) -> None:
+    """Have a child land what has waited long, so that a killed session's last turn is not forgotten."""
+    import time
+
+    from neosian.spool import Spool
+
+    spool = Spool(home)
+    old = time.time() - 600
+    for name in spool.names()[:50]:
+        try:
+            if os.stat(os.path.join(spool.new, name)).st_mtime < old:
+                detach("land", home)
+                return
+        except OSError:
+            continue
+
+
+def detach(*argv: str) -> None:
+    """Start this program again on its own: nobody waits for it, and no client's end ends it."""
+    null = os.devnull
+    environment = {
+        name: os.environ[name] for name in ("PATH", "HOME", "NEOSIAN_GIT", "LANG", "TZ") if name in os.environ
+    }
+    os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-I", "-S", os.path.abspath(__file__), *argv],
+        environment,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, null, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, null, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, null, os.O_WRONLY, 0),
+        ],
+        setsid=True,
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

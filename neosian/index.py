@@ -1,0 +1,536 @@
+"""The search cache of a scope: SQLite with FTS5, keyed by the commit it shows, good to delete at any time.
+
+Turns and commits come from git, documents from the work tree with their stat data; so whatever tool made a change,
+the next reader sees it. Rows of the full-text table: a turn has its own id, a document's section its id negated.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import zlib
+
+from neosian import commits, documents, files, query, speech, turns
+from neosian.cache import Cache, Damaged, Unable
+from neosian.commits import Commit
+from neosian.entries import Act, Entry, Session, TurnLine
+from neosian.errors import GitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from neosian.plumbing import Repo
+
+_SAID_MOST, _HEAD, _TOOLS_MOST = 4_000, 500, 6_000  # characters of a turn that are indexed
+_PROMPT_MOST, _ANSWER_MOST = 200, 400  # characters of a turn's line at session start
+_SEGMENTS_AT_ONCE, _DOCUMENTS_AT_ONCE = 48, 500
+_SETTLED = 2.0  # seconds: a file system may not tell two changes apart that are nearer
+_TURN_MOST = 1 << 53  # a number beyond is none of ours, and more than SQLite takes
+_TIME = r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|[+-]\d\d:?\d\d)?"
+_WORD = r"[^\W\d_]{4,24}"
+
+
+class Index(Cache):
+    """One scope's index: opened whatever state its file is in, brought up to date when asked."""
+
+    def __init__(self, path: str, patience: float = 0.5) -> None:
+        super().__init__(path, patience)
+        self._words_seen: set[str] = set()  # what this process has put among the words already
+
+    def rebuild(self) -> None:
+        """Forget everything; the next `catch_up` reads it anew."""
+        super().rebuild()
+        self._words_seen.clear()
+
+    # -- catching up
+
+    @property
+    def commit(self) -> str | None:
+        """The commit whose turns the index shows."""
+        row = self.db.execute("SELECT value FROM meta WHERE key = 'commit'").fetchone()
+        return str(row[0]) if row else None
+
+    def catch_up(self, repo: Repo, limit: int | None = 50) -> bool:
+        """Show main's tip and the work tree as they are now; True when that is done.
+
+        With a ``limit`` at most so many commits are read: a longer way (or a writer that does not give way) leaves
+        the turns as they are and says False. ``None`` goes the whole way, in steps between which others may read.
+        """
+        for _ in range(3):
+            try:
+                followed = self._follow(repo, limit)
+                return self._read_documents(repo.path, limit) and followed
+            except Unable as error:
+                self._undo()
+                if "locked" in str(error):
+                    return False
+                self._to_memory()
+            except Damaged:
+                self.rebuild()
+        return False
+
+    def _follow(self, repo: Repo, limit: int | None) -> bool:
+        tip = repo.tip()
+        shown = self.commit
+        if tip is None or tip == shown:
+            if tip is None and shown is not None:
+                self.rebuild()
+            return True
+        try:
+            between = commits.since(repo, shown, tip, limit)
+        except GitError:
+            if shown is None:
+                raise
+            between = []
+        if shown is not None and between is not None and not commits.is_ancestor(repo, shown, tip, between):
+            self.rebuild()  # history was rewritten: what it dropped must not be found any more
+            shown, between = None, commits.since(repo, None, tip, limit)
+        if between is None:
+            return False
+        if shown is None:
+            self._read_whole(repo, tip, between)
+        else:
+            self._read_step(repo, shown, tip, between)
+        return True
+
+    def _read_step(self, repo: Repo, shown: str, tip: str, between: list[Commit]) -> None:
+        """From one commit to a later one, in one transaction."""
+        changed: dict[str, str] = {}
+        if commits.is_line(shown, between):
+            for commit in reversed(between):
+                changed.update({path: blob for _, path, blob in commit.changes})
+        else:
+            changed = {change.path: change.after for change in repo.diff(shown, tip)}
+        self._begin()
+        if self.commit != shown:
+            self._undo()  # another process has been here meanwhile
+            return
+        self._read_segments(repo, [row for row in changed.items() if _is_segment(row[0])])
+        self._show(tip, between)
+
+    def _read_whole(self, repo: Repo, tip: str, between: list[Commit]) -> None:
+        """Everything at the tip that the tables do not have yet: an ended rebuild goes on where it was."""
+        there = {path: blob for path, blob in repo.ls(tip, "record/") if _is_segment(path)}
+        have = dict(self.db.execute("SELECT path, blob FROM segment").fetchall())
+        todo = [(path, blob) for path, blob in there.items() if have.get(path) != blob]
+        todo += [(path, _NO_BLOB) for path in have if path not in there]
+        for start in range(0, len(todo), _SEGMENTS_AT_ONCE):
+            self._begin()
+            self._read_segments(repo, todo[start : start + _SEGMENTS_AT_ONCE])
+            self.db.execute("COMMIT")
+            repo.close()  # its reader has a deadline, which a whole history outlasts
+        self._begin()
+        self._show(tip, between)
+
+    def _show(self, tip: str, between: list[Commit]) -> None:
+        self._add_commits(reversed(between))
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES('commit', ?)", (tip,))
+        self.db.execute("COMMIT")
+
+    def _add_commits(self, found: Iterable[Commit]) -> None:
+        for commit in found:
+            row = (
+                commit.id, " ".join(commit.parents), commit.at, commit.actor, commit.email, commit.act,
+                commit.conversation, commit.turn, commit.subject,
+            )  # fmt: skip
+            added = self.db.execute(
+                "INSERT OR IGNORE INTO act(id, parent, at, actor, email, act, conversation, turn, subject)"
+                " VALUES(?,?,?,?,?,?,?,?,?)",
+                row,
+            )
+            if added.rowcount < 1:
+                continue
+            seq = added.lastrowid
+            for _, path, _ in commit.changes:
+                self.db.execute("INSERT OR IGNORE INTO path(path) VALUES(?)", (path,))
+                self.db.execute(
+                    "INSERT OR IGNORE INTO touched SELECT id, ? FROM path WHERE path = ?", (seq, path)
+                )
+
+    # -- turns
+
+    def _read_segments(self, repo: Repo, changed: list[tuple[str, str]]) -> None:
+        for start in range(0, len(changed), _SEGMENTS_AT_ONCE):
+            batch = changed[start : start + _SEGMENTS_AT_ONCE]
+            present = [(path, blob) for path, blob in batch if blob != _NO_BLOB]
+            bodies = repo.read_many([blob for _, blob in present])
+            for path, _ in [row for row in batch if row[1] == _NO_BLOB]:
+                self._drop_segment(repo, path)
+            for (path, blob), data in zip(present, bodies, strict=True):
+                if data is not None:
+                    self._read_segment(repo, path, blob, data)
+
+    def _read_segment(self, repo: Repo, path: str, blob: str, data: bytes) -> None:
+        """Take in a new or longer segment: logs only grow, so mostly just what stands behind the part already read."""
+        old = self.db.execute("SELECT id, size, crc, session FROM segment WHERE path = ?", (path,)).fetchone()
+        known = old[1] if old and len(data) >= old[1] and zlib.crc32(data[: old[1]]) == old[2] else 0
+        if old and not known:
+            self._drop_segment(repo, path)
+            old = None
+        lines, _ = turns.parse_lines(data[known:])
+        session = old[3] if old else self._session(path, lines)
+        row = (blob, len(data), zlib.crc32(data))
+        if old:
+            segment = old[0]
+            self.db.execute("UPDATE segment SET blob = ?, size = ?, crc = ? WHERE id = ?", (*row, segment))
+        else:
+            added = self.db.execute(
+                "INSERT INTO segment(path, blob, size, crc, session) VALUES(?,?,?,?,?)", (path, *row, session)
+            )
+            segment = added.lastrowid
+        self._take_lines(repo, session, segment, lines)
+
+    def _take_lines(self, repo: Repo, session: int, segment: int, lines: list[dict[str, Any]]) -> None:
+        again = []
+        for n, turn in turns.group(line for line in lines if 0 <= line["turn"] < _TURN_MOST).items():
+            row = self.db.execute(
+                "SELECT id, segments FROM turn WHERE session = ? AND n = ?", (session, n)
+            ).fetchone()
+            if row is None:
+                self._add_turn(session, str(segment), turn)
+            else:  # late lines of a turn that has landed
+                again.append((row[0], n, " ".join(dict.fromkeys([*row[1].split(), str(segment)]))))
+        for id, n, segments in again:
+            self._renew_turn(repo, session, id, n, segments)
+        self._sum_up(session)
+
+    def _renew_turn(self, repo: Repo, session: int, id: int, n: int, segments: str) -> None:
+        """Index a turn anew from all segments that hold lines of it."""
+        self._drop_turn(id)
+        blobs = [
+            self.db.execute("SELECT blob FROM segment WHERE id = ?", (int(number),)).fetchone()
+            for number in segments.split()
+        ]
+        lines: list[dict[str, Any]] = []
+        for data in repo.read_many([row[0] for row in blobs if row]):
+            lines += [line for line in turns.parse_lines(data or b"")[0] if line.get("turn") == n]
+        turn = turns.group(lines).get(n)
+        if turn is not None:
+            self._add_turn(session, segments, turn)
+
+    def _drop_segment(self, repo: Repo, path: str) -> None:
+        row = self.db.execute("SELECT id, session FROM segment WHERE path = ?", (path,)).fetchone()
+        if row is None:
+            return
+        segment, session = row
+        self.db.execute("DELETE FROM segment WHERE id = ?", (segment,))
+        held = self.db.execute("SELECT id, n, segments FROM turn WHERE session = ?", (session,)).fetchall()
+        for id, n, segments in held:
+            if str(segment) in segments.split():
+                rest = " ".join(number for number in segments.split() if number != str(segment))
+                self._renew_turn(repo, session, id, n, rest)
+        self._sum_up(session)
+
+    def _add_turn(self, session: int, segments: str, turn: turns.Turn) -> None:
+        said = [] if turn.machine else [prompt for prompt in turn.prompts if not speech.is_machine(prompt)]
+        prompt = _text(speech.title(said[0], _PROMPT_MOST)) if said else ""
+        answer = _text(speech.snippet(turn.answer, _ANSWER_MOST))
+        times = [seconds(_text(line.get("at"))) for line in turn.lines] or [0.0]
+        row = (
+            session,
+            turn.number,
+            min(times),
+            max(times),
+            _text(turn.state),
+            not said,
+            prompt,
+            answer,
+            segments,
+        )
+        added = self.db.execute(
+            "INSERT INTO turn(session, n, at, ended, state, machine, prompt, answer, segments)"
+            " VALUES(?,?,?,?,?,?,?,?,?)",
+            row,
+        )
+        self._put_text(added.lastrowid, turn_text(turn.lines))
+        self.db.execute("UPDATE session SET turns = turns + 1 WHERE id = ?", (session,))
+
+    def _drop_turn(self, id: int) -> None:
+        self.db.execute(
+            "UPDATE session SET turns = turns - 1 WHERE id = (SELECT session FROM turn WHERE id = ?)", (id,)
+        )
+        self.db.execute("DELETE FROM turn WHERE id = ?", (id,))
+        self._drop_text(id)
+
+    def _session(self, path: str, lines: list[dict[str, Any]]) -> int:
+        key = segment_key(path)
+        row = self.db.execute("SELECT id FROM session WHERE key = ?", (key,)).fetchone()
+        if row:
+            return int(row[0])
+        header: Mapping[str, Any] = next((line for line in lines if line.get("kind") == "turn"), {})
+        client = _text(header.get("client")) or key.rpartition("-")[0]
+        conversation = _text(header.get("session")) or key.removeprefix(client + "-")
+        added = self.db.execute(
+            "INSERT INTO session(key, conversation, client, branch, started, last, turns) VALUES(?,?,?,?,0,0,0)",
+            (key, conversation, client, _text(header.get("branch"))),
+        )
+        return int(added.lastrowid)
+
+    def _sum_up(self, session: int) -> None:
+        """Keep a session's first and last time; it goes with its last turn."""
+        self.db.execute(
+            "UPDATE session SET"
+            " started = (SELECT at FROM turn WHERE session = ?1 ORDER BY n LIMIT 1),"
+            " last = (SELECT ended FROM turn WHERE session = ?1 ORDER BY n DESC LIMIT 1) WHERE id = ?1",
+            (session,),
+        )
+        self.db.execute("DELETE FROM session WHERE id = ? AND turns <= 0", (session,))
+
+    # -- text
+
+    def _put_text(self, id: int, text: str) -> None:
+        text = _text(text)
+        self.db.execute("INSERT INTO body VALUES(?, ?)", (id, text))
+        if self.fts:
+            self.db.execute("INSERT INTO words(rowid, text) VALUES(?, ?)", (id, query.expand(text)))
+        new = set(re.findall(_WORD, text.lower())) - self._words_seen
+        if len(self._words_seen) < 500_000:
+            self._words_seen |= new
+        self.db.executemany("INSERT OR IGNORE INTO word VALUES(?)", [(word,) for word in new])
+
+    def _drop_text(self, id: int) -> None:
+        row = self.db.execute("SELECT text FROM body WHERE id = ?", (id,)).fetchone()
+        if row and self.fts:  # a contentless table must be told what it forgets
+            self.db.execute(
+                "INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)", (id, query.expand(row[0]))
+            )
+        self.db.execute("DELETE FROM body WHERE id = ?", (id,))
+
+    # -- documents
+
+    def _read_documents(self, root: str, limit: int | None) -> bool:
+        """Compare the work tree with what is known of it by stat data; read what differs."""
+        known = {
+            row[0]: row[1:] for row in self.db.execute("SELECT path, id, mark, crc FROM document").fetchall()
+        }
+        changed = []
+        for path, stat in documents.walk(root):
+            row = known.pop(_text(path), None)
+            if row is None or row[1] != _mark(stat):
+                changed.append((path, row))
+        most = len(changed) if limit is None else _DOCUMENTS_AT_ONCE
+        todo = [found for path, row in changed[:most] if (found := _Found.read(root, path, row))]
+        if todo or known:
+            self._begin()
+            for id, _, _ in known.values():
+                self._drop_document(id)
+            for found in todo:
+                self._put_document(found)
+            self.db.execute("COMMIT")
+        return len(changed) <= most
+
+    def _put_document(self, found: _Found) -> None:
+        row = self.db.execute("SELECT id FROM document WHERE path = ?", (found.path,)).fetchone()
+        if row and found.same:
+            self.db.execute("UPDATE document SET mark = ? WHERE id = ?", (found.mark, row[0]))
+            return
+        if row:
+            self._drop_document(row[0])
+        page = documents.read(found.data)
+        parts = documents.sections(page)
+        title = page.title or next((heading for heading, _ in parts if heading), "")
+        added = self.db.execute(
+            "INSERT INTO document(path, mark, crc, modified, title, description, said, pinned, status, name, expires,"
+            " flagged) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                found.path, found.mark, found.crc, found.modified, title, page.description, page.when, page.pinned,
+                page.status, page.name, page.expires, page.flagged,
+            ),
+        )  # fmt: skip
+        top = parts.pop(0)[1] if parts and not parts[0][0] else ""
+        rows = [("", "\n".join((title, page.description, found.path, page.header, top)))]
+        rows += [(heading, f"{title}\n{heading}\n{text}") for heading, text in parts]
+        for heading, text in rows:
+            section = self.db.execute(
+                "INSERT INTO section(document, heading) VALUES(?, ?)", (added.lastrowid, heading)
+            )
+            self._put_text(-section.lastrowid, text)
+
+    def _drop_document(self, id: int) -> None:
+        rows = self.db.execute("SELECT id FROM section WHERE document = ?", (id,)).fetchall()
+        for (section,) in rows:
+            self._drop_text(-section)
+        self.db.execute("DELETE FROM section WHERE document = ?", (id,))
+        self.db.execute("DELETE FROM document WHERE id = ?", (id,))
+
+    # -- reading
+
+    def counts(self) -> dict[str, int]:
+        """How many turns, conversations, documents and commits it shows."""
+        tables = {"turns": "turn", "conversations": "session", "documents": "document", "commits": "act"}
+        return {
+            name: self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for name, table in tables.items()
+        }
+
+    def sessions(self, limit: int | None = None, conversation: str | None = None) -> list[Session]:
+        """Conversations, the most recently written first."""
+        rows = self.db.execute(
+            "SELECT s.conversation, s.client, s.branch, s.started, s.last, s.turns,"
+            " (SELECT prompt FROM turn WHERE session = s.id AND NOT machine ORDER BY n LIMIT 1),"
+            " (SELECT prompt FROM turn WHERE session = s.id AND NOT machine ORDER BY n DESC LIMIT 1)"
+            " FROM session s WHERE ?1 IS NULL OR s.conversation = ?1 ORDER BY s.last DESC, s.id DESC LIMIT ?2",
+            (conversation, -1 if limit is None else limit),
+        ).fetchall()
+        return [Session(row) for row in rows]
+
+    def turns(self, conversation: str, client: str | None = None, limit: int | None = None) -> list[TurnLine]:
+        """The turns of a conversation on one line each, newest first."""
+        rows = self.db.execute(
+            "SELECT t.n, t.at, t.state, t.machine, t.prompt, t.answer FROM turn t JOIN session s ON t.session = s.id"
+            " WHERE s.conversation = ?1 AND (?2 IS NULL OR s.client = ?2) ORDER BY t.n DESC LIMIT ?3",
+            (conversation, client, -1 if limit is None else limit),
+        ).fetchall()
+        return [TurnLine(row) for row in rows]
+
+    def documents(self) -> list[Entry]:
+        """Every document of the work tree, by path, with who changed it last and when."""
+        rows = self.db.execute(
+            "SELECT d.path, d.title, d.description, d.said, d.pinned, d.status, d.name, d.expires, d.flagged,"
+            " d.modified, a.at, a.actor, a.email, a.act FROM document d LEFT JOIN path p ON p.path = d.path"
+            " LEFT JOIN act a ON a.seq = (SELECT max(seq) FROM touched WHERE path = p.id) ORDER BY d.path"
+        ).fetchall()
+        return [Entry(row) for row in rows]
+
+    def commits(
+        self, *, conversation: str | None = None, turn: int | None = None, actor: str | None = None,
+        act: str | None = None, path: str | None = None, since: float | None = None, until: float | None = None,
+        limit: int | None = 50,
+    ) -> list[Act]:  # fmt: skip
+        """Commits that fit every condition, newest first.
+
+        ``actor`` is a prefix; ``path`` names a file or a folder; times in seconds since 1970.
+        """
+        conditions = {
+            "conversation = ?": conversation,
+            "turn = ?": turn,
+            "instr(actor, ?) = 1": actor,
+            "act = ?": act,
+            "seq IN (SELECT t.seq FROM touched t JOIN path p ON t.path = p.id"
+            " WHERE instr(p.path || '/', ? || '/') = 1)": path and path.strip("/"),
+            "at >= ?": since,
+            "at <= ?": until,
+        }
+        used = {condition: value for condition, value in conditions.items() if value is not None}
+        where, values = " AND ".join(used) or "1", used.values()
+        rows = self.db.execute(
+            "SELECT seq, id, parent, at, actor, act, conversation, turn, subject FROM act"
+            f" WHERE {where} ORDER BY seq DESC LIMIT ?",
+            (*values, -1 if limit is None else limit),
+        ).fetchall()
+        return [Act(row, self._paths(row[0])) for row in rows]
+
+    def _paths(self, seq: int) -> list[str]:
+        rows = self.db.execute(
+            "SELECT p.path FROM touched t JOIN path p ON t.path = p.id WHERE t.seq = ? ORDER BY p.path",
+            (seq,),
+        )
+        return [row[0] for row in rows.fetchall()]
+
+
+class _Found:
+    """A document whose stat data changed: its bytes, and what to remember it by."""
+
+    __slots__ = ("crc", "data", "mark", "modified", "path", "same")
+
+    def __init__(self, path: str, data: bytes, stat: os.stat_result, old_crc: int | None) -> None:
+        self.path = _text(path)
+        self.data = data
+        self.crc = zlib.crc32(data)
+        self.modified = stat.st_mtime
+        self.same = self.crc == old_crc
+        # A change within the clock's grain would leave the same stat data: look again until it has settled.
+        settled = max(stat.st_mtime, stat.st_ctime) < time.time() - _SETTLED
+        self.mark = _mark(stat) if settled else ""
+
+    @classmethod
+    def read(cls, root: str, path: str, row: Sequence[Any] | None) -> _Found | None:
+        """What is new about a document; None when only its time is unsettled still, or it has gone."""
+        try:
+            name = os.path.join(root, path)
+            stat = os.lstat(name)
+            data = files.read(name)
+        except OSError:
+            return None
+        if data is None:
+            return None
+        found = cls(path, data, stat, row[2] if row else None)
+        return None if row and found.same and not found.mark and not row[1] else found
+
+
+_NO_BLOB = "0" * 40
+
+
+def _mark(stat: os.stat_result) -> str:
+    return f"{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_size}:{stat.st_ino}"
+
+
+def _text(value: object) -> str:
+    """Text that SQLite takes: lone surrogates, which no UTF-8 has, become U+FFFD."""
+    return (
+        value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        if isinstance(value, str)
+        else ""
+    )
+
+
+def seconds(stamp: str) -> float:
+    """Seconds since 1970 of an ISO time such as `2026-11-29T20:41:07.123+01:00`; 0 for what is none.
+
+    Without a zone it is UTC. (`datetime` costs more than a hook may spend on it.)
+    """
+    found = re.match(_TIME, stamp)
+    if not found:
+        return 0.0
+    year, month, day, hour, minute = (int(cell) for cell in found.groups()[:5])
+    if month < 3:  # years that begin in March put the leap day last
+        year, month = year - 1, month + 12
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * (month - 3) + 2) // 5 + day - 719_469
+    zone = found[7] or "Z"
+    ahead = 0 if zone in "zZ" else (int(zone[1:3]) * 60 + int(zone[-2:])) * (-60 if zone[0] == "-" else 60)
+    return days * 86_400 + hour * 3_600 + minute * 60 + float(found[6]) - ahead
+
+
+def _is_segment(path: str) -> bool:
+    return path.startswith("record/") and path.endswith(".jsonl")
+
+
+def segment_key(path: str) -> str:
+    """`<client>-<session>` of `record/<month>/<day>/<NNNNN>-<machine>-<client>-<session>.jsonl`."""
+    name = path.rpartition("/")[2].removesuffix(".jsonl")
+    return name.split("-", 2)[-1]
+
+
+def turn_text(lines: Iterable[Mapping[str, Any]]) -> str:
+    """What is indexed of a turn: prompts and answers to 4,000 characters, of calls and results the first 500."""
+    said, tools = _SAID_MOST, _TOOLS_MOST
+    parts: list[str] = []
+    for line in lines:
+        kind = line.get("kind")
+        if kind in ("prompt", "answer"):
+            text = _flat(line.get("text"))[: _SAID_MOST if kind == "answer" else said]
+            said -= len(text) if kind == "prompt" else 0
+        elif kind == "tool_call":
+            text = f"{_flat(line.get('tool'))} {_flat(line.get('input'))}"[: min(_HEAD, tools)]
+            tools -= len(text)
+        elif kind in ("tool_result", "subagent"):
+            text = _flat(line.get("text"))[: min(_HEAD, tools)]
+            tools -= len(text)
+        else:
+            continue
+        if text.strip():
+            parts.append(text)
+    return "\n".join(parts)
+
+
+def _flat(value: object) -> str:
+    """The words in a JSON value: strings and numbers, without its keys and punctuation."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (dict, list)):
+        items = value.values() if isinstance(value, dict) else value
+        return " ".join(text for item in items if (text := _flat(item)))
+    return "" if value is None or isinstance(value, bool) else str(value)

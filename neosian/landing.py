@@ -1,0 +1,358 @@
+"""Landing: what waits in the spool becomes turns, each one commit in the scope of its conversation.
+
+Nothing is lost or doubled when a lander is killed. Before a commit's objects are written, its lines are on disk in
+`spool/landing/<commit>` together with the names of the raw events; these go when main holds the commit. Whoever
+lands next finds the file and either removes the events (main has the commit) or the file (it has not).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from neosian import adopt, files, projects, recording, scope, turns
+from neosian.calls import touched_by, touched_paths
+from neosian.clients import adapter
+from neosian.config import Config
+from neosian.draft import Draft
+from neosian.errors import NeosianError
+from neosian.events import Event
+from neosian.mounts import flag_values
+from neosian.places import Place, find_place, machine, new_place
+from neosian.scrub import Policy, render
+from neosian.spans import Span, assemble
+from neosian.spool import FLAG_SEPARATOR, Entry, Spool
+from neosian.store import Lock, Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Touch = tuple[str, float, float, str]
+    """A path that a call names, when the call began and ended, and the actor."""
+
+CONTEXT = "context"
+"""The verb of a spooled event that we made: the words a session was told."""
+
+_LOOKED_BACK = 200
+"""Segments, newest first, in which a background launch of another conversation is looked for."""
+
+
+class Landed:
+    """One turn, or late lines of one, in main: ``commit`` is its id."""
+
+    __slots__ = ("commit", "scope", "span")
+
+    def __init__(self, span: Span, scope: str, commit: str) -> None:
+        self.span = span
+        self.scope = scope
+        self.commit = commit
+
+
+class Lander:
+    """Lands one home's spool. One at a time a home: the spool's lock is held from reading to removing."""
+
+    def __init__(
+        self, home: str, settings: Config, *, spool: Spool | None = None, patience: float = 0.8
+    ) -> None:
+        self.home = home
+        self.settings = settings
+        self.spool = spool or Spool(home)
+        self.patience = patience
+        self.stores: dict[str, Store] = {}
+        self.failures: list[NeosianError] = []
+        self._places: dict[tuple[str, str], Place] = {}
+        self._new: set[tuple[str, str]] = set()
+        self._touched: list[Touch] = []
+        self._machine = machine(home)
+
+    def land(self, *, sweep: bool = True) -> list[Landed]:
+        """Land all that is complete, in order. What fails in one scope waits and is told in ``failures``."""
+        with Lock(os.path.join(self.spool.folder, "lock"), self.patience):
+            self._settle()
+            events = [event for entry in self.spool.take() if (event := self._event(entry)) is not None]
+            if not events:
+                return []
+            self._new = {(event.client, event.session) for event in events if _begins(event)}
+            self._touched = [touch for event in events for touch in _event_touches(event)]
+            try:
+                batch = assemble(
+                    events, self._memory, self._find_launch,
+                    now=time.time() if sweep else None, silence=self.settings.record_silence,
+                )  # fmt: skip
+                landed: list[Landed] = []
+                for text, spans in self._by_scope(batch.spans).items():
+                    try:
+                        landed += self._land(self.store(text), spans)
+                    except (NeosianError, OSError) as error:
+                        self.failures.append(_told(error))
+                self.spool.drop(event.spooled for event in batch.drop)
+            finally:
+                for store in self.stores.values():
+                    store.repo.close()
+            return landed
+
+    def store(self, text: str) -> Store:
+        """The store of a scope, opened once."""
+        if text not in self.stores:
+            self.stores[text] = projects.open_store(self.home, text)
+        return self.stores[text]
+
+    # events
+
+    def _event(self, entry: Entry) -> Event | None:
+        try:
+            if entry.spooled.event == CONTEXT:
+                return _context_event(entry)
+            return adapter(entry.spooled.client).parse(entry.payload, entry.spooled)
+        except NeosianError as error:
+            self.spool.set_aside(entry.spooled.name, str(error))
+            return None
+
+    def _by_scope(self, spans: Iterable[Span]) -> dict[str, list[Span]]:
+        found: dict[str, list[Span]] = {}
+        for span in spans:
+            place = self._place(span.client, span.session) or self._new_place(span)
+            found.setdefault(place.scope, []).append(span)
+        return found
+
+    # conversations
+
+    def _place(self, client: str, session: str) -> Place | None:
+        key = (client, session)
+        if key not in self._places:
+            place = find_place(self.home, client, session, search=key not in self._new)
+            if place is None:
+                return None
+            self._places[key] = place
+        return self._places[key]
+
+    def _new_place(self, span: Span) -> Place:
+        """Where a conversation's turns go, fixed at its first event."""
+        first = min(span.events, key=lambda event: event.at)
+        place = new_place(self.home, self.settings, first)
+        self._places[(span.client, span.session)] = place
+        return place
+
+    def _memory(self, client: str, session: str) -> turns.Memory:
+        place = self._place(client, session)
+        if place is None:
+            return turns.Memory()
+        store = self.store(place.scope)
+        tip = store.repo.tip() if store.exists else None
+        if tip is None:
+            return turns.Memory()
+        draft = Draft(store.repo, tip)
+        paths = recording.segments(draft, place.day, client, session)
+        return turns.remember(
+            line for path in paths[-1:] for line in turns.parse_lines(draft.read(path) or b"")[0]
+        )
+
+    def _find_launch(self, client: str, name: str) -> turns.Launch | None:
+        """Look a background task or call up in the newest segments of every scope (rare: after `/clear`)."""
+        wanted = json.dumps(name).encode()
+        for store in projects.stores(self.home):
+            tip = store.repo.tip()
+            if tip is None:
+                continue
+            paths = sorted((path for path, _ in store.repo.ls(tip, "record/")), reverse=True)[:_LOOKED_BACK]
+            for path in paths:
+                data = store.repo.read(tip, path) or b""
+                if wanted in data:
+                    lines = turns.parse_lines(data)[0]
+                    found = turns.remember(lines).launches.get(name)
+                    session = next((line["session"] for line in lines if line.get("session")), "")
+                    if found is not None and session:
+                        self._places[(client, session)] = Place(store.scope, "/".join(path.split("/")[1:3]))
+                        return turns.Launch(str(session), found.turn, found.call, found.task)
+            store.repo.close()
+        return None
+
+    # one scope
+
+    def _land(self, store: Store, spans: list[Span]) -> list[Landed]:
+        if root := self._places[(spans[0].client, spans[0].session)].root:
+            projects.register(self.home, root)
+        landed: list[Landed] = []
+        journal: list[str] = []
+        rendered = [(span, self._render(span)) for span in spans]
+
+        def change(draft: Draft) -> None:
+            landed.clear()
+            adopt.adopt(draft, self._named_by)
+            for span, lines in rendered:
+                day = self._places[(span.client, span.session)].day
+                landed.append(Landed(span, store.scope, recording.add(draft, day, self._machine, lines)))
+
+        def before(draft: Draft) -> None:
+            for path in journal:
+                files.remove(path)
+            journal[:] = [self._write_journal(*pair) for pair in zip(landed, rendered, strict=True)]
+
+        store.write(change, before=before, patience=self.patience)
+        for each in landed:
+            place = self._places[(each.span.client, each.span.session)]
+            place.remember(self.home, each.span.client, each.span.session)
+        self._adopt_elsewhere(store, spans)
+        self._settle()
+        return landed
+
+    def _render(self, span: Span) -> recording.Span:
+        policy = Policy(
+            output_chars=self.settings.record_output_chars,
+            input_chars=self.settings.record_input_chars,
+            ignore=self.settings.record_ignore,
+        )
+        agent = flag_values(span.events[0].level.split(FLAG_SEPARATOR), "--agent")
+        actor = f"{agent[-1] if agent else span.client}:{span.session}"
+        about = {
+            "actor": actor,
+            "branch": scope.branch(span.cwd) if span.cwd else "",
+            "host": os.uname().nodename,
+        }
+        lines = render(span.lines, policy, about)
+        at = max(event.at for event in span.events)
+        return recording.Span(
+            span.client, span.session, span.turn, lines, actor=actor, at=at, state=span.state, late=span.late
+        )
+
+    def _adopt_elsewhere(self, store: Store, spans: Iterable[Span]) -> None:
+        """Adopt at once what these turns' own calls changed in the folders of other scopes."""
+        folder = os.path.join(os.path.realpath(self.home), "scopes") + os.sep
+        touched = {path for span in spans for event in span.events for path in touched_by(event)}
+        inside = [path for path in map(os.path.realpath, touched) if path.startswith(folder)]
+        names = {path[len(folder) :].partition(os.sep)[0] for path in inside}
+        for other in projects.stores(self.home) if names else ():
+            if os.path.basename(other.path) in names and other.scope != store.scope:
+                other.write(lambda draft: adopt.adopt(draft, self._named_by), patience=self.patience)
+
+    # who changed a file
+
+    def _named_by(self, path: str, changed: float) -> str | None:
+        """The actor whose own call names ``path`` and ran when it was changed."""
+        for touched, began, ended, actor in (*self._touched, *self._landed_touches()):
+            if touched == path and began - 1 <= changed <= ended + 2:
+                return actor
+        return None
+
+    def _landed_touches(self) -> Iterator[Touch]:
+        """Calls of the turns that landed last, from `spool/landed`."""
+        for folder in files.names(self.spool.landed):
+            full = os.path.join(self.spool.landed, folder)
+            newest = sorted(files.names(full), key=lambda name: os.stat(os.path.join(full, name)).st_mtime)[
+                -20:
+            ]
+            for name in newest:
+                lines = turns.parse_lines((files.read(os.path.join(full, name)) or b"").partition(b"\n")[2])[
+                    0
+                ]
+                yield from _line_touches(lines)
+
+    # the journal
+
+    def _write_journal(self, landed: Landed, rendered: tuple[Span, recording.Span]) -> str:
+        head = {
+            "scope": landed.scope,
+            "raw": [event.spooled for event in landed.span.events],
+            "day": self._places[(landed.span.client, landed.span.session)].day,
+            "client": landed.span.client,
+            "session": landed.span.session,
+            "turn": landed.span.turn,
+            "span": landed.span.id,
+        }
+        path = os.path.join(self.spool.folder, "landing", landed.commit)
+        files.make_dir(os.path.dirname(path))
+        text = b"".join(map(turns.dumps, rendered[1].lines))
+        files.write(path, turns.dumps(head) + text, sync=True)
+        return path
+
+    def _settle(self) -> None:
+        """Finish what stands in `landing/`: main has the commit, or the file is void."""
+        folder = os.path.join(self.spool.folder, "landing")
+        for commit in files.names(folder):
+            path = os.path.join(folder, commit)
+            head = _head(files.read(path) or b"")
+            text = str(head.get("scope", ""))
+            store = self.store(text) if text else None
+            if store is None or not store.exists or not _holds(store, commit, self.patience):
+                files.remove(path)
+                continue
+            raw = head.get("raw")
+            self.spool.drop(map(str, raw) if isinstance(raw, list) else ())
+            kept = os.path.join(self.spool.landed, os.path.basename(store.path))
+            files.make_dir(kept)
+            os.replace(path, os.path.join(kept, commit))
+
+
+def _context_event(entry: Entry) -> Event:
+    """What a session was told, spooled by ourselves."""
+    said, spooled = entry.payload, entry.spooled
+    data = {
+        "event": str(said.get("event", "start")),
+        "commit": said.get("commit"),
+        "shown": said.get("shown") or [],
+    }
+    return Event(
+        client=spooled.client, session=str(said.get("session_id", "")), name="", kind="context", at=spooled.at,
+        data={**data, "text": str(said.get("text", ""))}, spooled=spooled.name, cwd=spooled.cwd,
+        prompt_id=said.get("prompt_id"), root=spooled.marks.get("CLAUDE_PROJECT_DIR"), level=spooled.level,
+        tick=spooled.tick, boot=spooled.boot,
+    )  # fmt: skip
+
+
+def _begins(event: Event) -> bool:
+    """Whether an event tells of a session that did not exist before."""
+    return event.kind == "start" and event.data.get("source") in ("startup", "clear", "fork")
+
+
+def _event_touches(event: Event) -> Iterator[Touch]:
+    actor = f"{event.client}:{event.session}"
+    took = (event.data.get("ms") or 0) / 1000
+    for path in touched_by(event):
+        yield os.path.realpath(path), event.at - took, event.at, actor
+
+
+def _line_touches(lines: list[turns.Line]) -> Iterator[Touch]:
+    actor = next((f"{line['actor']}#{line['turn']}" for line in lines if line.get("actor")), "")
+    ends = {line.get("call"): _seconds(line["at"]) for line in lines if line["kind"] == "tool_result"}
+    for line in lines:
+        if line["kind"] == "tool_call":
+            began = _seconds(line["at"])
+            for path in touched_paths(line, str(line.get("cwd") or lines[0].get("cwd") or "")):
+                yield os.path.realpath(path), began, ends.get(line.get("call"), began), actor
+
+
+def _seconds(stamp: str) -> float:
+    """A log line's time in seconds since 1970."""
+    from datetime import datetime  # only where somebody changed a document
+
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _holds(store: Store, commit: str, patience: float) -> bool:
+    """Whether main has a commit, once what a killed writer left is finished."""
+    if store.repo.tip() == commit:
+        return True
+    store.write(lambda draft: None, patience=patience)
+    tip = store.repo.tip()
+    return tip == commit or (
+        tip is not None and store.repo.succeeds("merge-base", "--is-ancestor", commit, tip)
+    )
+
+
+def _head(data: bytes) -> dict[str, object]:
+    try:
+        head = json.loads(data.partition(b"\n")[0])
+    except ValueError:
+        return {}  # torn: its writer died before the commit was even begun
+    return head if isinstance(head, dict) else {}
+
+
+def _told(error: Exception) -> NeosianError:
+    if isinstance(error, NeosianError):
+        return error
+    return NeosianError(f"{error.strerror if isinstance(error, OSError) else error}.", "neosian status")

@@ -1,0 +1,100 @@
+"""The launcher: the one program that every client's hook line names, and the line itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import stat
+import sys
+from pathlib import Path
+
+from neosian import files, resources
+from neosian.errors import NeosianError
+
+NAME = "neosian-hook"
+_MODE = 0o700
+_ANY_HOME = f'"${{NEOSIAN_HOME:-$HOME/.neosian}}/bin/{NAME}"'
+
+# One word of shell, quoted or bare; and the two shapes in which a line of ours names the launcher.
+_WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"|&;<>])+"""
+_SHAPES = re.compile(
+    rf"\s*(?:h=(?P<guarded>{_WORD})\s*;.*|(?:exec\s+)?(?P<bare>{_WORD})(?:\s+{_WORD})*\s*)", re.S
+)
+
+
+def launcher_path(home: Path) -> Path:
+    """Where the launcher of a home stands."""
+    return home / "bin" / NAME
+
+
+def hook_line(client: str, verb: str, flags: str = "", root: Path | None = None) -> str:
+    """The shell command that goes into a client's settings.
+
+    The text is the same between releases (some clients trust a hook by its exact text) and does nothing
+    where neosian is not installed. Without ``root`` the home is told when the hook runs.
+    """
+    where = shlex.quote(str(launcher_path(root))) if root else _ANY_HOME
+    call = " ".join(part for part in ('exec "$h"', client, verb, flags) if part)
+    return f'h={where}; [ -x "$h" ] || exit 0; {call}'
+
+
+def is_hook_line(command: str) -> bool:
+    """Whether a command is a hook line of ours, of this release or another.
+
+    A person's own command that calls the launcher among other things is not: it would be lost.
+    """
+    found = _SHAPES.fullmatch(command)
+    return found is not None and is_launcher(found["guarded"] or found["bare"])
+
+
+def is_launcher(word: str) -> bool:
+    """Whether one word of shell is a path to a launcher."""
+    return re.split(r"[/\\]", word.rstrip("\"'"))[-1] == NAME
+
+
+def install_launcher(home: Path) -> Path:
+    """Write the launcher of ``home``, whole, and only where its text or mode is not right already.
+
+    The paths of python and git are written down in it: a client started from a desktop has no PATH.
+    Raises ``NeosianError`` for a home that cannot be ours, and where git is missing.
+    """
+    target = launcher_path(home)
+    text = _render(resources.text("hooks", NAME)).encode()
+    try:
+        _own_folder(home)
+        _own_folder(target.parent)
+        if files.read(str(target)) != text or stat.S_IMODE(target.stat().st_mode) != _MODE:
+            files.write(str(target), text, mode=_MODE)
+    except OSError as error:
+        raise NeosianError(f"The launcher cannot be written to {target}: {error.strerror}.") from None
+    return target
+
+
+def _render(template: str) -> str:
+    """The template with every ``@NAME@`` filled in, each as one shell word, its own quotes replaced."""
+    git = shutil.which("git")
+    if not git:
+        raise NeosianError("There is no git on the PATH, and neosian keeps everything in git.")
+    words = {
+        "PYTHON": os.path.abspath(sys.executable),
+        "GIT": os.path.abspath(git),
+        "STUB": os.path.join(os.path.dirname(os.path.abspath(__file__)), "hook.py"),
+    }
+    return re.sub("('?)@(PYTHON|GIT|STUB)@\\1", lambda found: shlex.quote(words[found[2]]), template)
+
+
+def _own_folder(folder: Path) -> None:
+    """Make ``folder`` 0700, or see that it is a folder of this user that can be written."""
+    try:
+        files.make_dir(str(folder))
+    except OSError as error:
+        raise NeosianError(f"{folder} cannot be made: {error.strerror}.") from None
+    about = folder.stat()
+    if not stat.S_ISDIR(about.st_mode):
+        raise NeosianError(f"{folder} is a file, so neosian cannot keep anything there.")
+    if hasattr(os, "getuid") and about.st_uid != os.getuid():
+        raise NeosianError(f"{folder} belongs to another user, so neosian keeps nothing there.")
+    if not about.st_mode & stat.S_IWUSR or not os.access(folder, os.W_OK | os.X_OK):
+        raise NeosianError(f"{folder} is read-only, so neosian cannot keep anything there.")

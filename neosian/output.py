@@ -1,0 +1,75 @@
+"""How text and `--json` reach stdout: always UTF-8, never an escape sequence that a tool once printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+
+def text(words: str) -> None:
+    """Print words and a line end. What a terminal would obey is shown instead."""
+    _write(printable(words) + "\n")
+
+
+def as_json(value: object) -> None:
+    """Print one JSON value on one line."""
+    _write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def note(words: str) -> None:
+    """Say something beside the result, on stderr."""
+    sys.stdout.flush()
+    sys.stderr.write(printable(words) + "\n")
+
+
+def printable(words: str) -> str:
+    """Text without control characters but tab and line feed: stored output may hold terminal commands."""
+    return "".join(
+        char
+        if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs")
+        else "\N{REPLACEMENT CHARACTER}"
+        for char in words.replace("\r\n", "\n")
+    )
+
+
+def table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
+    """Rows in aligned columns, two spaces between; the last column is never padded."""
+    cells = [
+        [printable(cell).replace("\n", " ") for cell in row] for row in ([head] if head else []) + list(rows)
+    ]
+    if not cells:
+        return ""
+    widths = [max(width(row[column]) for row in cells) for column in range(len(cells[0]))]
+    lines = []
+    for row in cells:
+        padded = [cell + " " * (size - width(cell)) for cell, size in zip(row[:-1], widths[:-1], strict=True)]
+        lines.append("  ".join((*padded, row[-1])).rstrip())
+    return "\n".join(lines)
+
+
+def width(words: str) -> int:
+    """Columns a terminal gives to a text."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in words
+    )
+
+
+def ago(seconds: float) -> str:
+    """An age in its largest unit: `3 min ago`."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return "just now"
+
+
+def _write(words: str) -> None:
+    raw = words.encode("utf-8", "replace")
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(raw.decode("utf-8"))
+    else:
+        stream.write(raw)
+        stream.flush()

@@ -1,0 +1,108 @@
+"""Where a conversation's turns lie: its scope and its day, both fixed at its first event."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from neosian import files, projects, scope
+from neosian.mounts import Layout, layout
+from neosian.spool import FLAG_SEPARATOR
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from neosian.config import Config
+    from neosian.events import Event
+    from neosian.store import Store
+
+
+class Place:
+    """A conversation's scope, its day as `YYYY-MM/DD`, and the project's root if this machine just saw it."""
+
+    __slots__ = ("day", "root", "scope")
+
+    def __init__(self, scope: str, day: str, root: str | None = None) -> None:
+        self.scope = scope
+        self.day = day
+        self.root = root
+
+    def remember(self, home: str, client: str, session: str) -> None:
+        """Keep it in the cache; a cache that cannot be written only costs time."""
+        try:
+            path = _cached(home, client, session)
+            said = json.dumps({"scope": self.scope, "day": self.day}).encode()
+            if files.read(path) != said:
+                files.make_dir(os.path.dirname(path))
+                files.write(path, said)
+        except OSError:
+            pass
+
+
+def machine(home: str) -> str:
+    """This writer's four hex digits, made once and kept in the home."""
+    path = os.path.join(home, "machine")
+    said = (files.read(path) or b"").decode("ascii", "replace").strip()
+    if len(said) == 4:
+        return said
+    said = os.urandom(2).hex()
+    files.make_dir(home)
+    files.write(path, said.encode() + b"\n")
+    return said
+
+
+def segment_suffix(client: str, session: str) -> str:
+    """How the names of a conversation's segments end, after `NNNNN-<machine>`."""
+    return f"-{client}-{scope.disk_name(session)}.jsonl"
+
+
+def is_segment(name: str, client: str, session: str) -> bool:
+    """Whether a file name is a segment of this conversation, of any machine."""
+    suffix = segment_suffix(client, session)
+    front = name[: -len(suffix)]
+    return name.endswith(suffix) and front.count("-") == 1 and front.partition("-")[0].isdigit()
+
+
+def find_place(home: str, client: str, session: str, *, search: bool = True) -> Place | None:
+    """Where a conversation lies: from the cache, else (with ``search``) by looking through every scope."""
+    try:
+        said = json.loads(files.read(_cached(home, client, session)) or b"null")
+        if isinstance(said, dict) and projects.open_store(home, str(said["scope"])).exists:
+            return Place(str(said["scope"]), str(said["day"]))
+    except (ValueError, KeyError):
+        pass
+    for store in projects.stores(home) if search else ():
+        day = _day_in(store, client, session)
+        if day:
+            return Place(store.scope, day)
+    return None
+
+
+def new_place(home: str, settings: Config, first: Event) -> Place:
+    """Where a conversation goes whose first event this is."""
+    seen = layout_of(home, settings, first)
+    return Place(seen.turns, time.strftime("%Y-%m/%d", time.localtime(first.at)), seen.root)
+
+
+def layout_of(home: str, settings: Config, event: Event) -> Layout:
+    """The mounts of an event's session: from its hook line's flags, else from the client's project or directory."""
+    flags = event.level.split(FLAG_SEPARATOR) if event.level else []
+    return layout(home, event.root or event.cwd or home, settings, flags)
+
+
+def _cached(home: str, client: str, session: str) -> str:
+    return os.path.join(home, "cache", "conversations", scope.disk_name(f"{client}:{session}"))
+
+
+def _day_in(store: Store, client: str, session: str) -> str | None:
+    tip = store.repo.tip()
+    if tip is None:
+        return None
+    suffix = segment_suffix(client, session)
+    try:
+        for path, _ in store.repo.ls(tip, "record/"):
+            if path.endswith(suffix) and is_segment(path.rpartition("/")[2], client, session):
+                return "/".join(path.split("/")[1:3])
+    finally:
+        store.repo.close()
+    return None

@@ -1,0 +1,479 @@
+"""Finding and reading again: ranked answers from documents and turns, and any turn whole, at any revision.
+
+Ranking needs no model: bm25 over words and phrases, then what stands near in the same conversation. The index makes
+finding fast; a turn itself is always read from git.
+"""
+
+from __future__ import annotations
+
+import re
+
+from neosian import query, turns
+from neosian.cache import Damaged
+from neosian.entries import Session
+from neosian.errors import GitError, NeosianError
+from neosian.index import Index, segment_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from neosian.plumbing import Repo
+    from neosian.store import Store
+
+_COMMON = 2_000  # a word in more turns than this tells little
+_CANDIDATES = 200
+_SCANNED_FIRST = 20_000  # turns looked through by substring before the older ones are
+_COMMON_PHRASES = 2  # phrases without a rarer word in them
+_RAREST = 32  # words of a long query that are asked for
+_NEIGHBOURS = ((1, 0.3), (2, 0.1))
+_SHARE = 0.5
+_DOCUMENT = 2.0  # a document outranks a turn of equal bm25 in the best of company
+_VOCABULARY = 6_000  # words looked through for one that is unknown
+_SNIPPET, _BEFORE = 160, 50
+_NAMED = 8  # candidates named in an error
+
+
+class Hit:
+    """One answer. ``kind`` turn: conversation, turn, at, client; document: path, section. ``score``: more is better."""
+
+    __slots__ = ("at", "client", "conversation", "kind", "path", "score", "section", "snippet", "turn")
+
+    def __init__(
+        self, kind: str, score: float, *, conversation: str = "", turn: int = 0, at: float = 0.0,
+        client: str = "", path: str = "", section: str = "",
+    ) -> None:  # fmt: skip
+        self.kind = kind
+        self.score = score
+        self.conversation = conversation
+        self.turn = turn
+        self.at = at
+        self.client = client
+        self.path = path
+        self.section = section
+        self.snippet = ""
+
+    def json(self) -> dict[str, object]:
+        """The fields of its kind, as `search --json` prints them."""
+        rest = {"score": float(f"{self.score:.4g}"), "snippet": self.snippet}
+        if self.kind == "document":
+            return {"kind": self.kind, "path": self.path, "section": self.section, **rest}
+        return {
+            "kind": self.kind, "conversation": self.conversation, "turn": self.turn, "at": turns.stamp(self.at),
+            **rest, "client": self.client,
+        }  # fmt: skip
+
+
+class Conversation:
+    """One conversation in git: ``segments`` as (path, blob id), in order."""
+
+    __slots__ = ("client", "conversation", "segments")
+
+    def __init__(self, conversation: str, client: str, segments: list[tuple[str, str]]) -> None:
+        self.conversation = conversation
+        self.client = client
+        self.segments = segments
+
+
+# -- searching
+
+
+def search(
+    store: Store, text: str, *, kind: str | None = None, conversation: str | None = None,
+    since: float | None = None, limit: int = 20, behind: int | None = 50,
+) -> list[Hit]:  # fmt: skip
+    """The best ``limit`` answers of one scope to any text, best first.
+
+    ``kind`` is "turn" or "document"; ``since`` seconds since 1970; ``behind`` the commits that may be read to catch up
+    first (None: all there are).
+    """
+    with Index.open(store.cache) as index:
+        for _ in range(2):
+            index.catch_up(store.repo, behind)
+            try:
+                return find(index, text, kind=kind, conversation=conversation, since=since, limit=limit)
+            except Damaged:
+                index.rebuild()
+        return []
+
+
+def search_mounts(
+    mounts: Sequence[tuple[str, Store]], text: str, *, kind: str | None = None, conversation: str | None = None,
+    since: float | None = None, limit: int = 20, behind: int | None = 50,
+) -> list[Hit]:  # fmt: skip
+    """`search` in several scopes at once; paths of documents begin with their mount (`/project/tools/x.md`)."""
+    hits: list[Hit] = []
+    unknown: NeosianError | None = None
+    for mount, store in mounts:
+        try:
+            found = search(
+                store, text, kind=kind, conversation=conversation, since=since, limit=limit, behind=behind
+            )
+        except UnknownConversation as error:
+            unknown = error
+            continue
+        for hit in found:
+            hit.path = f"{mount}/{hit.path}" if hit.path else ""
+        hits += found
+    if unknown and not hits:
+        raise unknown
+    return sorted(hits, key=_order)[:limit]
+
+
+class UnknownConversation(NeosianError):
+    """No conversation, or more than one, goes by this name."""
+
+
+def find(
+    index: Index, text: str, *, kind: str | None = None, conversation: str | None = None,
+    since: float | None = None, limit: int = 20,
+) -> list[Hit]:  # fmt: skip
+    """The best answers of an index as it stands."""
+    wanted = query.parse(text)
+    where, values = _conditions(index, kind, conversation, since)
+    words = wanted.words
+    scores: dict[int, float] = {}
+    if index.fts and words:
+        scores, words = _match(index, wanted, where, values)
+    if not scores and wanted.text:
+        scores = _scan(index, wanted, where, values)
+    hits = _hits(index, scores)
+    best = sorted(hits.items(), key=lambda item: _order(item[1]))[:limit]
+    for id, hit in best:
+        body = index.db.execute("SELECT text FROM body WHERE id = ?", (id,)).fetchone()
+        hit.snippet = snippet(body[0], words or wanted.text.split())
+    return [hit for _, hit in best]
+
+
+def _order(hit: Hit) -> tuple[float, bool, float]:
+    return -hit.score, hit.kind == "turn", -hit.at
+
+
+def _conditions(
+    index: Index, kind: str | None, conversation: str | None, since: float | None
+) -> tuple[str, list[object]]:
+    """SQL over `rowid` for the filters: turns have ids above zero, sections below."""
+    where = ""
+    values: list[object] = []
+    if kind:
+        where += " AND rowid > 0" if kind == "turn" else " AND rowid < 0"
+    if conversation:
+        where += " AND rowid IN (SELECT t.id FROM turn t JOIN session s ON t.session = s.id WHERE s.conversation = ?)"
+        values.append(_known_conversation(index, conversation))
+    if since is not None:
+        where += (
+            " AND rowid IN (SELECT id FROM turn WHERE ended >= ? UNION ALL"
+            " SELECT -s.id FROM section s JOIN document d ON s.document = d.id WHERE d.modified >= ?)"
+        )
+        values += [since, since]
+    return where, values
+
+
+def _known_conversation(index: Index, name: str) -> str:
+    rows = index.db.execute(
+        "SELECT DISTINCT conversation FROM session WHERE instr(conversation, ?1) = 1 OR"
+        " instr(client || ':' || conversation, ?1) = 1",
+        (name.encode("utf-8", "replace").decode(),),
+    ).fetchall()
+    return _the_one(name, sorted(row[0] for row in rows))
+
+
+def _the_one(name: str, found: Sequence[str]) -> str:
+    if name in found or len(found) == 1:
+        return name if name in found else found[0]
+    if not found:
+        raise UnknownConversation(f"No conversation here is named {name!r}.", "neosian sessions")
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    raise UnknownConversation(
+        f"{name!r} names {len(found)} conversations: {', '.join(found[:_NAMED])}{more}.",
+        f"neosian recall {found[0]}",
+    )
+
+
+def _match(
+    index: Index, wanted: query.Query, where: str, values: list[object]
+) -> tuple[dict[int, float], list[str]]:
+    """Scores of the best rows, and the words that were asked for in the end."""
+    counts = {word: _count(index, word) for word in wanted.words}
+    rare = sorted((word for word in counts if 0 < counts[word] <= _COMMON), key=lambda word: counts[word])
+    common = [word for word in counts if counts[word] > _COMMON]
+    for word in [word for word in counts if not counts[word]][:_RAREST]:
+        rare += [other for other in _nearest(index, word) if other not in rare]
+    words = rare[:_RAREST]
+    phrases = _affordable(wanted.phrases, rare)
+    scores: dict[int, float] = {}
+    if words:
+        scores = _best(index, query.quoted([*words, *phrases]), where, values)
+    if not scores and common:
+        scores = _match_common(index, wanted, common, where, values)
+    return scores, words + common
+
+
+def _affordable(phrases: list[str], rare: list[str]) -> list[str]:
+    """Phrases with a rare word in them, and a few without: bm25 counts the rows of each, however common its words."""
+    told = set(rare)
+    cheap = [phrase for phrase in phrases if told.intersection(phrase.lower().split())]
+    return cheap + [phrase for phrase in phrases if phrase not in cheap][:_COMMON_PHRASES]
+
+
+def _match_common(
+    index: Index, wanted: query.Query, common: list[str], where: str, values: list[object]
+) -> dict[int, float]:
+    """Rows for words that are everywhere, where bm25 tells next to nothing: the newest that hold them, all or any."""
+    phrases = [query.quoted([phrase]) for phrase in wanted.phrases[:_COMMON_PHRASES]]
+    for expressions in ([*phrases, query.quoted(common, " AND ")], [query.quoted(common)]):
+        ids: list[int] = []
+        for side in (" AND rowid > 0", " AND rowid < 0"):
+            for expression in expressions:
+                ids += _newest(index, expression, where + side, values)
+        if ids:
+            bodies = index.db.execute(f"SELECT id, text FROM body WHERE id IN ({_listed(ids)})")
+            return _weighed(bodies.fetchall(), [*(phrase.lower() for phrase in wanted.phrases), *common])
+    return {}
+
+
+def _newest(index: Index, expression: str, where: str, values: list[object]) -> list[int]:
+    rows = index.db.execute(
+        f"SELECT rowid FROM words WHERE words MATCH ?{where} ORDER BY rowid DESC LIMIT {_CANDIDATES}",
+        (expression, *values),
+    )
+    return [id for (id,) in rows.fetchall()]
+
+
+def _best(index: Index, expression: str, where: str, values: list[object]) -> dict[int, float]:
+    rows = index.db.execute(
+        f"SELECT rowid, rank FROM words WHERE words MATCH ?{where} ORDER BY rank LIMIT {_CANDIDATES}",
+        (expression, *values),
+    )
+    return {id: -rank for id, rank in rows.fetchall()}
+
+
+def _count(index: Index, word: str) -> int:
+    """In how many rows a word stands, counted up to just above `_COMMON`."""
+    row = index.db.execute(
+        f"SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT {_COMMON + 1})",
+        (query.quoted([word]),),
+    ).fetchone()
+    return int(row[0])
+
+
+def _nearest(index: Index, word: str) -> list[str]:
+    """Indexed words that a slip turns into this one, among those that begin alike."""
+    if not 4 <= len(word) <= 24 or not word.isalpha():
+        return []
+    for start in (word[:2], word[:1], word[1:2]):
+        rows = index.db.execute(
+            "SELECT word FROM word WHERE word >= ? AND word < ? AND length(word) BETWEEN ? AND ? LIMIT ?",
+            (start, start + "\U0010ffff", len(word) - 2, len(word) + 2, _VOCABULARY),
+        ).fetchall()
+        found = [other for other in query.near(word, (row[0] for row in rows)) if _count(index, other)]
+        if found:
+            return found
+    return []
+
+
+def _scan(index: Index, wanted: query.Query, where: str, values: list[object]) -> dict[int, float]:
+    """Rows that hold the text itself or parts of it, whatever its characters; without FTS5 every search is this."""
+    text = wanted.text.lower()
+    parts = list(dict.fromkeys([text, *([query.stem(word) for word in wanted.words] or text.split())]))[
+        :_RAREST
+    ]
+    lettered = text.upper() != text
+    index.db.create_function("lowered", 1, str.lower)  # SQLite's own knows ASCII only
+    tests = " OR ".join(["instr(lowered(text), ?)" if lettered else "instr(text, ?)"] * len(parts))
+    newest = index.db.execute("SELECT max(id) FROM body").fetchone()[0] or 0
+    older = newest - _SCANNED_FIRST
+    rows: list[tuple[int, str]] = []
+    oldest = f"id BETWEEN 1 AND {older}"
+    for condition in ("id < 0", f"id > {max(0, older)}", oldest):
+        if not rows or condition != oldest:
+            rows += index.db.execute(
+                f"SELECT id, text FROM body WHERE {condition} AND ({tests}){where.replace('rowid', 'id')}"
+                f" ORDER BY id DESC LIMIT {_CANDIDATES}",
+                [*parts, *values],
+            ).fetchall()
+    return _weighed(rows, parts)
+
+
+def _weighed(rows: list[tuple[int, str]], parts: list[str]) -> dict[int, float]:
+    """Scores by how often the parts stand in each text; a part that few texts hold weighs more."""
+    found = [(id, [text.lower().count(part) for part in parts]) for id, text in rows]
+    weights = [len(found) / (1 + sum(1 for _, counts in found if counts[at])) for at in range(len(parts))]
+    scores = {
+        id: 0.01 + sum(weight * count / (count + 1) for weight, count in zip(weights, counts, strict=True))
+        for id, counts in found
+    }
+    return dict(sorted(scores.items(), key=lambda item: -item[1])[:_CANDIDATES])
+
+
+def _hits(index: Index, scores: dict[int, float]) -> dict[int, Hit]:
+    """Rows as hits: a turn gains from its neighbours and its session, a document from being one.
+
+    Of a document only the best section is kept.
+    """
+    hits: dict[int, Hit] = {}
+    sections: dict[str, int] = {}
+    turns_of: dict[tuple[int, int], Hit] = {}
+    for id, conversation, client, session, n, at in index.db.execute(
+        "SELECT t.id, s.conversation, s.client, t.session, t.n, t.at FROM turn t JOIN session s ON t.session = s.id"
+        f" WHERE t.id IN ({_listed(id for id in scores if id > 0)})"
+    ):
+        hit = Hit("turn", scores[id], conversation=conversation, client=client, turn=n, at=at)
+        hits[id] = turns_of[session, n] = hit
+    for id, path, heading in index.db.execute(
+        "SELECT -s.id, d.path, s.heading FROM section s JOIN document d ON s.document = d.id"
+        f" WHERE s.id IN ({_listed(-id for id in scores if id < 0)})"
+    ):
+        best = sections.setdefault(path, id)
+        if scores[id] > scores[best]:
+            hits.pop(best)
+            sections[path] = best = id
+        if best == id:
+            hits[id] = Hit("document", scores[id] * _DOCUMENT, path=path, section=heading)
+    for place, score in _in_company({place: hit.score for place, hit in turns_of.items()}).items():
+        turns_of[place].score = score
+    return hits
+
+
+def _listed(ids: Iterable[int]) -> str:
+    return ",".join(map(str, ids))
+
+
+def _in_company(scores: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+    """Scores by (session, turn) with what neighbours and the session's share of all add."""
+    shares: dict[int, float] = {}
+    for (session, _), score in scores.items():
+        shares[session] = shares.get(session, 0.0) + score
+    whole = sum(shares.values()) or 1.0
+    return {
+        (session, n): (score + _from_neighbours(scores, session, n)) * (1 + _SHARE * shares[session] / whole)
+        for (session, n), score in scores.items()
+    }
+
+
+def _from_neighbours(scores: dict[tuple[int, int], float], session: int, n: int) -> float:
+    return sum(
+        weight * (scores.get((session, n - far), 0.0) + scores.get((session, n + far), 0.0))
+        for far, weight in _NEIGHBOURS
+    )
+
+
+def snippet(text: str, words: Iterable[str], width: int = _SNIPPET) -> str:
+    """One line of ``text`` around the place where most of the words stand."""
+    stems = sorted({query.stem(word.lower()) for word in words if word.strip("*")}, key=len, reverse=True)
+    line = " ".join(text.split())
+    found = [match.start() for match in _places(line, stems)]
+    if not found:
+        return _cut(line, 0, width)
+    best = max(found, key=lambda start: (_different(line, stems, start, width), -start))
+    return _cut(line, max(0, best - _BEFORE), width)
+
+
+def _places(line: str, stems: list[str]) -> list[re.Match[str]]:
+    if not stems:
+        return []
+    pattern = "|".join(re.escape(stem) for stem in stems[:_RAREST])
+    return list(re.finditer(pattern, line, re.IGNORECASE))[:200]
+
+
+def _different(line: str, stems: list[str], start: int, width: int) -> int:
+    window = line[start : start + width - _BEFORE].lower()
+    return sum(1 for stem in stems if stem in window)
+
+
+def _cut(line: str, start: int, width: int) -> str:
+    """``width`` characters from ``start``, begun at a word where one is near; dots say that there is more."""
+    if start and (space := line.find(" ", start, start + 20)) >= 0:
+        start = space + 1
+    end = start + width
+    return ("…" if start else "") + line[start:end].strip() + ("…" if end < len(line) else "")
+
+
+# -- reading from git
+
+
+def split(text: str) -> tuple[str, int | None]:
+    """Conversation and turn of `CONVERSATION#N`; None where no turn is named."""
+    name, mark, number = text.rpartition("#")
+    if mark and number.isascii() and number.isdigit():
+        return name, int(number)
+    return text, None
+
+
+def resolve(repo: Repo, name: str, at: str | None = None) -> Conversation:
+    """The one conversation whose id begins with ``name`` (or whose `client:id` does), at a revision.
+
+    ``NeosianError`` names the candidates when there are several, and the way to a list when there is none.
+    """
+    rev = _revision(repo, at)
+    logs: dict[str, list[tuple[str, str]]] = {}
+    for path, blob in repo.ls(rev, "record/") if rev else []:
+        if path.endswith(".jsonl"):
+            logs.setdefault(segment_key(path), []).append((path, blob))
+    likely = [key for key in logs if f"-{_on_disk(name)}" in f"-{key}"] if name else []
+    found: dict[str, Conversation] = {}
+    for key in likely:
+        conversation = _conversation(repo, key, sorted(logs[key]))
+        full = f"{conversation.client}:{conversation.conversation}"
+        if conversation.conversation.startswith(name) or full.startswith(name):
+            found[full] = conversation
+    exact = [full for full, one in found.items() if name in (full, one.conversation)]
+    return found[exact[0] if len(exact) == 1 else _the_one(name, sorted(exact or found))]
+
+
+def _on_disk(name: str) -> str:
+    """The part of a name that is surely a part of its file name: what a safe file name keeps as it is."""
+    return re.split(r"[^\w-]", name.replace(":", "-", 1))[0]
+
+
+def _conversation(repo: Repo, key: str, segments: list[tuple[str, str]]) -> Conversation:
+    """A conversation under the names in its own turn line; the file's name must do where that is damaged."""
+    lines = turns.parse_lines(repo.read_many([segments[0][1]])[0] or b"")[0]
+    header = next((line for line in lines if line.get("kind") == "turn"), {})
+    client = str(header.get("client") or key.rpartition("-")[0])
+    return Conversation(str(header.get("session") or key.removeprefix(client + "-")), client, segments)
+
+
+def _revision(repo: Repo, at: str | None) -> str | None:
+    if at is None:
+        return repo.tip()
+    try:
+        if at.startswith("-"):
+            raise GitError(("rev-parse",), 1, "a revision does not begin with a dash")
+        return repo.git("rev-parse", "--verify", "--quiet", f"{at}^{{commit}}").decode().strip()
+    except GitError:
+        raise NeosianError(f"No commit here is named {at!r}.", "neosian audit") from None
+
+
+def conversation_turns(repo: Repo, conversation: str, at: str | None = None) -> list[turns.Turn]:
+    """Every turn of a conversation, whole, from git."""
+    found = resolve(repo, conversation, at)
+    lines = []
+    for data in repo.read_many([blob for _, blob in found.segments]):
+        lines += turns.parse_lines(data or b"")[0]
+    return [turn for _, turn in sorted(turns.group(lines).items())]
+
+
+def turn(repo: Repo, conversation: str, n: int, at: str | None = None) -> turns.Turn:
+    """One turn, whole, from git; ``at`` is any revision."""
+    found = resolve(repo, conversation, at)
+    lines = []
+    for data in repo.read_many([blob for _, blob in found.segments]):
+        if data and re.search(rb'"turn"\s*:\s*%d\b' % n, data):
+            lines += [line for line in turns.parse_lines(data)[0] if line.get("turn") == n]
+    grouped = turns.group(lines)
+    if n in grouped:
+        return grouped[n]
+    known = [one.number for one in conversation_turns(repo, conversation, at)]
+    span = f"turns {known[0]} to {known[-1]}" if known else "no turns"
+    raise NeosianError(
+        f"Conversation {found.conversation} has {span}; there is no turn {n}.",
+        f"neosian recall {found.conversation}",
+    )
+
+
+def sessions(store: Store, limit: int | None = None, behind: int | None = 50) -> list[Session]:
+    """The conversations of a scope, the most recently written first."""
+    with Index.open(store.cache) as index:
+        index.catch_up(store.repo, behind)
+        return index.sessions(limit)

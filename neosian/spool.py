@@ -1,0 +1,161 @@
+"""Events that have not landed: one file an event, written by the launcher's shell or by `neosian record`.
+
+A spooled file is a header of NUL-ended fields, a line end, and the payload exactly as the client gave it:
+
+    neosian1 NUL client NUL verb NUL flags NUL tick NUL boot NUL cwd NUL MARK=value NUL ... NUL LF payload
+
+``flags`` are the words of the hook line after the verb, joined by U+001F. ``tick`` is the uptime in seconds (it
+never steps back, as the wall clock may), ``boot`` the id of that uptime.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import time
+
+from neosian import files
+from neosian.errors import NeosianError
+from neosian.events import Spooled
+from neosian.payload import PayloadError, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+MAGIC = b"neosian1"
+FLAG_SEPARATOR = "\x1f"
+MARKS = ("CLAUDE_PROJECT_DIR", "CURSOR_VERSION", "NEOSIAN_SCOPE")
+"""The only variables of a hook's environment that are ever kept: it also holds API keys."""
+
+_MAPPED = 1 << 20
+
+
+class Entry:
+    """One spooled event: its file name, what its header says, its payload as read."""
+
+    __slots__ = ("payload", "size", "spooled")
+
+    def __init__(self, spooled: Spooled, payload: dict[str, Any], size: int) -> None:
+        self.spooled = spooled
+        self.payload = payload
+        self.size = size
+
+
+class Spool:
+    """The spool of a home: `new/` holds what waits, `bad/` what could not be read, `landed/` what just landed."""
+
+    def __init__(self, home: str, folder: str = "") -> None:
+        self.folder = folder or os.path.join(home, "spool")
+        self.new = os.path.join(self.folder, "new")
+        self.bad = os.path.join(self.folder, "bad")
+        self.landed = os.path.join(self.folder, "landed")
+
+    def make(self) -> None:
+        """Make the folders, private."""
+        for path in (self.new, os.path.join(self.folder, "tmp")):
+            files.make_dir(path)
+
+    def names(self) -> list[str]:
+        """File names of what waits."""
+        return files.names(self.new)
+
+    def backlog(self) -> int:
+        """Bytes that wait."""
+        total = 0
+        for name in self.names():
+            try:
+                total += os.stat(os.path.join(self.new, name)).st_size
+            except OSError:
+                continue
+        return total
+
+    def put(self, header: bytes, payload: bytes) -> str:
+        """Spool one event; its file name. The bytes are whole when the name appears."""
+        self.make()
+        name = f"{tick()[0]}-{os.getpid()}-{time.monotonic_ns():x}"
+        target = os.path.join(self.new, name)
+        files.write(target, header + payload, scratch=os.path.join(self.folder, "tmp"))
+        return name
+
+    def take(self, names: Iterable[str] | None = None) -> Iterator[Entry]:
+        """Read what waits, oldest name first. What cannot be read is set aside in `bad/` with the reason."""
+        for name in self.names() if names is None else names:
+            try:
+                entry = self._read(name)
+            except FileNotFoundError:
+                continue
+            except (PayloadError, NeosianError) as error:
+                self.set_aside(name, str(error))
+                continue
+            yield entry
+
+    def _read(self, name: str) -> Entry:
+        path = os.path.join(self.new, name)
+        with open(path, "rb") as stream:
+            found = os.fstat(stream.fileno())
+            if found.st_size > _MAPPED:
+                with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as raw:
+                    return self._parse(name, raw, found)
+            return self._parse(name, stream.read(), found)
+
+    def _parse(self, name: str, raw: bytes | mmap.mmap, found: os.stat_result) -> Entry:
+        end = raw.find(b"\0\n")
+        if raw[: len(MAGIC)] != MAGIC or end < 0:
+            raise PayloadError("the spooled file has no header of ours")
+        cells = raw[:end].split(b"\0")
+        if len(cells) < 7:
+            raise PayloadError("the spooled file's header is cut")
+        client, verb, flags, ticks, boot, cwd = (
+            cell.decode("utf-8", "surrogateescape") for cell in cells[1:7]
+        )
+        marks = dict(_mark(cell) for cell in cells[7:] if b"=" in cell)
+        if marks.get("NEOSIAN_SCOPE") and "--scope" not in flags and "--mount" not in flags:
+            flags = FLAG_SEPARATOR.join(filter(None, (flags, "--scope", marks["NEOSIAN_SCOPE"])))
+        spooled = Spooled(
+            name=name, client=client, event=verb, level=flags, cwd=cwd, marks=marks,
+            at=found.st_mtime, tick=_seconds(ticks), boot=boot,
+        )  # fmt: skip
+        return Entry(spooled, loads(raw[end + 2 :]), found.st_size)
+
+    def set_aside(self, name: str, reason: str) -> None:
+        """Keep a file that cannot be read where `neosian status` shows it."""
+        files.make_dir(self.bad)
+        try:
+            os.replace(os.path.join(self.new, name), os.path.join(self.bad, name))
+        except FileNotFoundError:
+            return
+        files.write(os.path.join(self.bad, name + ".why"), reason.encode("utf-8", "replace"))
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Remove events that have landed, or that leave nothing."""
+        for name in names:
+            files.remove(os.path.join(self.new, name))
+
+
+def _mark(cell: bytes) -> tuple[str, str]:
+    name, _, value = cell.decode("utf-8", "surrogateescape").partition("=")
+    return name, value
+
+
+def header(client: str, verb: str, flags: str, cwd: str, environment: dict[str, str]) -> bytes:
+    """The header of an event that this process received itself."""
+    seconds, boot = tick()
+    marks = [f"{name}={environment[name]}" for name in MARKS if environment.get(name)]
+    cells = [client, verb, flags, seconds, boot, cwd, *marks]
+    return b"\0".join([MAGIC, *(os.fsencode(cell.replace("\0", "")) for cell in cells), b"\n"])
+
+
+def tick() -> tuple[str, str]:
+    """Uptime in seconds and the id of this boot; both "" where the system does not say."""
+    uptime = files.read("/proc/uptime")
+    boot = files.read("/proc/sys/kernel/random/boot_id")
+    return (uptime or b"").decode().partition(" ")[0], (boot or b"").decode().strip()
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
