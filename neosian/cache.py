@@ -28,6 +28,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE session(id INTEGER PRIMARY KEY, key TEXT UNIQUE, conversation TEXT, client TEXT, branch TEXT,
     started REAL, last REAL, turns INTEGER);
 CREATE INDEX session_last ON session(last);
+CREATE INDEX session_conversation ON session(conversation);
 CREATE TABLE segment(id INTEGER PRIMARY KEY, path TEXT UNIQUE, blob TEXT, size INTEGER, crc INTEGER, session INTEGER);
 CREATE TABLE turn(id INTEGER PRIMARY KEY, session INTEGER, n INTEGER, at REAL, ended REAL, state TEXT, machine INTEGER,
     prompt TEXT, answer TEXT, segments TEXT, UNIQUE(session, n));

@@ -29,7 +29,7 @@ _LEFT_OFF_MOST = 8_192  # characters
 _SESSIONS = 3
 _LINES_WANTED = 8  # of a session; fewer turns get longer lines
 _LINE_LEAST, _DESCRIPTION_MOST, _TITLE_MOST = 100, 140, 72
-_TURNS_READ = 60
+_TURNS_READ = 40
 _CLOSED = ("done", "closed", "dropped", "archived", "cancelled", "resolved")
 _AGES = (
     (86_400 * 365, "y"),
@@ -331,8 +331,8 @@ def _turn(turn: TurnLine, width: int) -> str:
     """`[n] prompt -> answer` in about ``width`` characters; an answer that is missing says why."""
     room = width - len(f"[{turn.n}]  -> ")
     prompt = turn.prompt or ("(background work ended)" if turn.machine else "(no words)")
-    prompt = speech.snippet(prompt, max(40, room - min(len(turn.answer), room * 2 // 3)))
-    answer = speech.snippet(turn.answer, max(40, room - len(prompt))) if turn.answer else ""
+    prompt = _short(prompt, max(40, room - min(len(turn.answer), room * 2 // 3)))
+    answer = _short(turn.answer, max(40, room - len(prompt)))
     state = _STATES.get(turn.state, "")
     said = " ".join(part for part in (answer, state) if part) or "(no answer)"
     return f"[{turn.n}] {prompt} -> {said}"
@@ -357,6 +357,14 @@ def _fit(lines: Sequence[str], room: float, cost: Cost, more: str) -> str:
 
 def _line(text: str, limit: int = _TITLE_MOST) -> str:
     return speech.snippet(text, limit)
+
+
+def _short(line: str, limit: int) -> str:
+    """A line of the index, shorter; it is clean already, so that a plain cut at a space will do (and costs little)."""
+    if len(line) <= limit:
+        return line
+    end = line.rfind(" ", limit // 2, limit)
+    return line[: end if end > 0 else limit - 1] + "…"
 
 
 def _plain(text: str) -> str:

@@ -97,8 +97,7 @@ def land(home: str, *, patience: float = 0.8, spool: Spool | None = None) -> lis
             if not index.catch_up(store.repo):
                 detach("index", home, text)
         store.repo.close()
-        folder = os.path.join(lander.spool.landed, os.path.basename(store.path))
-        if len(os.listdir(folder)) >= PACK_AFTER:
+        if len(lander.journal.kept(os.path.basename(store.path))) >= PACK_AFTER:
             detach("pack", home, text)
     if lander.failures:
         raise lander.failures[0]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SAID_MOST, _HEAD, _TOOLS_MOST = 4_000, 500, 6_000  # characters of a turn that are indexed
 _PROMPT_MOST, _ANSWER_MOST = 200, 400  # characters of a turn's line at session start
-_SEGMENTS_AT_ONCE, _DOCUMENTS_AT_ONCE = 48, 500
+_SEGMENTS_AT_ONCE, _NEWEST_SEGMENTS, _DOCUMENTS_AT_ONCE = 48, 6, 500
 _SETTLED = 2.0  # seconds: a file system may not tell two changes apart that are nearer
 _TURN_MOST = 1 << 53  # a number beyond is none of ours, and more than SQLite takes
 _TIME = r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|[+-]\d\d:?\d\d)?"
@@ -57,7 +57,8 @@ class Index(Cache):
         """Show main's tip and the work tree as they are now; True when that is done.
 
         With a ``limit`` at most so many commits are read: a longer way (or a writer that does not give way) leaves
-        the turns as they are and says False. ``None`` goes the whole way, in steps between which others may read.
+        the turns as they are (an empty index gets the newest few) and says False. ``None`` goes the whole way, in
+        steps between which others may read.
         """
         for _ in range(3):
             try:
@@ -89,6 +90,8 @@ class Index(Cache):
             self.rebuild()  # history was rewritten: what it dropped must not be found any more
             shown, between = None, commits.since(repo, None, tip, limit)
         if between is None:
+            if shown is None:
+                self._read_newest(repo, tip)
             return False
         if shown is None:
             self._read_whole(repo, tip, between)
@@ -124,6 +127,14 @@ class Index(Cache):
             repo.close()  # its reader has a deadline, which a whole history outlasts
         self._begin()
         self._show(tip, between)
+
+    def _read_newest(self, repo: Repo, tip: str) -> None:
+        """The last few segments of a history too long to read now: a start has something to tell all the same."""
+        if self.db.execute("SELECT 1 FROM segment").fetchone() is None:
+            there = [(path, blob) for path, blob in repo.ls(tip, "record/") if _is_segment(path)]
+            self._begin()
+            self._read_segments(repo, sorted(there)[-_NEWEST_SEGMENTS:])
+            self.db.execute("COMMIT")
 
     def _show(self, tip: str, between: list[Commit]) -> None:
         self._add_commits(reversed(between))
@@ -368,21 +379,27 @@ class Index(Cache):
 
     def sessions(self, limit: int | None = None, conversation: str | None = None) -> list[Session]:
         """Conversations, the most recently written first."""
+        chosen = "WHERE conversation = ? " if conversation is not None else ""
         rows = self.db.execute(
             "SELECT s.conversation, s.client, s.branch, s.started, s.last, s.turns,"
             " (SELECT prompt FROM turn WHERE session = s.id AND NOT machine ORDER BY n LIMIT 1),"
             " (SELECT prompt FROM turn WHERE session = s.id AND NOT machine ORDER BY n DESC LIMIT 1)"
-            " FROM session s WHERE ?1 IS NULL OR s.conversation = ?1 ORDER BY s.last DESC, s.id DESC LIMIT ?2",
-            (conversation, -1 if limit is None else limit),
+            # the few that are wanted come first, so that the rest is asked of them alone
+            f" FROM (SELECT * FROM session {chosen}ORDER BY last DESC, id DESC LIMIT ?) s"
+            " ORDER BY s.last DESC, s.id DESC",
+            (*([conversation] if conversation is not None else []), -1 if limit is None else limit),
         ).fetchall()
         return [Session(row) for row in rows]
 
     def turns(self, conversation: str, client: str | None = None, limit: int | None = None) -> list[TurnLine]:
         """The turns of a conversation on one line each, newest first."""
+        session = self.db.execute(
+            "SELECT id FROM session WHERE conversation = ?1 AND (?2 IS NULL OR client = ?2) ORDER BY last DESC",
+            (conversation, client),
+        ).fetchone()
         rows = self.db.execute(
-            "SELECT t.n, t.at, t.state, t.machine, t.prompt, t.answer FROM turn t JOIN session s ON t.session = s.id"
-            " WHERE s.conversation = ?1 AND (?2 IS NULL OR s.client = ?2) ORDER BY t.n DESC LIMIT ?3",
-            (conversation, client, -1 if limit is None else limit),
+            "SELECT n, at, state, machine, prompt, answer FROM turn WHERE session = ? ORDER BY n DESC LIMIT ?",
+            (session[0] if session else None, -1 if limit is None else limit),
         ).fetchall()
         return [TurnLine(row) for row in rows]
 

@@ -1,8 +1,7 @@
 """Landing: what waits in the spool becomes turns, each one commit in the scope of its conversation.
 
-Nothing is lost or doubled when a lander is killed. Before a commit's objects are written, its lines are on disk in
-`spool/landing/<commit>` together with the names of the raw events; these go when main holds the commit. Whoever
-lands next finds the file and either removes the events (main has the commit) or the file (it has not).
+Nothing is lost or doubled when a lander is killed: the journal knows what was on the way, and whoever lands next
+either removes the raw events (main has the commit) or the journal's note (it has not).
 """
 
 from __future__ import annotations
@@ -11,13 +10,15 @@ import json
 import os
 import time
 
-from neosian import adopt, files, projects, recording, scope, turns
+from neosian import adopt, files, journal, projects, recording, scope, turns
 from neosian.calls import touched_by, touched_paths
 from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
-from neosian.errors import NeosianError
+from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError
 from neosian.events import Event
+from neosian.healing import heal
+from neosian.journal import Journal, Note
 from neosian.mounts import flag_values
 from neosian.places import Place, find_place, machine, new_place
 from neosian.scrub import Policy, render
@@ -59,6 +60,7 @@ class Lander:
         self.home = home
         self.settings = settings
         self.spool = spool or Spool(home)
+        self.journal = Journal(self.spool.folder)
         self.patience = patience
         self.stores: dict[str, Store] = {}
         self.failures: list[NeosianError] = []
@@ -175,7 +177,7 @@ class Lander:
         if root := self._places[(spans[0].client, spans[0].session)].root:
             projects.register(self.home, root)
         landed: list[Landed] = []
-        journal: list[str] = []
+        begun: list[str] = []
         rendered = [(span, self._render(span)) for span in spans]
 
         def change(draft: Draft) -> None:
@@ -186,11 +188,19 @@ class Lander:
                 landed.append(Landed(span, store.scope, recording.add(draft, day, self._machine, lines)))
 
         def before(draft: Draft) -> None:
-            for path in journal:
-                files.remove(path)
-            journal[:] = [self._write_journal(*pair) for pair in zip(landed, rendered, strict=True)]
+            while begun:
+                self.journal.drop(begun.pop())
+            for each, (_, lines) in zip(landed, rendered, strict=True):
+                self.journal.begin(each.commit, self._note(each, lines))
+                begun.append(each.commit)
 
-        store.write(change, before=before, patience=self.patience)
+        try:
+            store.write(change, before=before, patience=self.patience)
+        except (BrokenStoreError, GitError) as broken:
+            if isinstance(broken, BusyError):
+                raise
+            self._log(f"{broken} {heal(store, self.journal, self._machine)}")
+            store.write(change, before=before, patience=self.patience)
         for each in landed:
             place = self._places[(each.span.client, each.span.session)]
             place.remember(self.home, each.span.client, each.span.session)
@@ -227,6 +237,9 @@ class Lander:
             if os.path.basename(other.path) in names and other.scope != store.scope:
                 other.write(lambda draft: adopt.adopt(draft, self._named_by), patience=self.patience)
 
+    def _log(self, said: str) -> None:
+        files.log(os.path.join(self.home, "log", "neosian.log"), said)
+
     # who changed a file
 
     def _named_by(self, path: str, changed: float) -> str | None:
@@ -237,52 +250,31 @@ class Lander:
         return None
 
     def _landed_touches(self) -> Iterator[Touch]:
-        """Calls of the turns that landed last, from `spool/landed`."""
-        for folder in files.names(self.spool.landed):
-            full = os.path.join(self.spool.landed, folder)
-            newest = sorted(files.names(full), key=lambda name: os.stat(os.path.join(full, name)).st_mtime)[
-                -20:
-            ]
-            for name in newest:
-                lines = turns.parse_lines((files.read(os.path.join(full, name)) or b"").partition(b"\n")[2])[
-                    0
-                ]
-                yield from _line_touches(lines)
+        """Calls of the turns that landed last, from the journal."""
+        for folder in self.journal.scopes():
+            for path in self.journal.kept(folder)[-20:]:
+                note = journal.read(path)
+                yield from _line_touches(turns.parse_lines(b"".join(note.lines))[0]) if note else ()
 
     # the journal
 
-    def _write_journal(self, landed: Landed, rendered: tuple[Span, recording.Span]) -> str:
-        head = {
-            "scope": landed.scope,
-            "raw": [event.spooled for event in landed.span.events],
-            "day": self._places[(landed.span.client, landed.span.session)].day,
-            "client": landed.span.client,
-            "session": landed.span.session,
-            "turn": landed.span.turn,
-            "span": landed.span.id,
-        }
-        path = os.path.join(self.spool.folder, "landing", landed.commit)
-        files.make_dir(os.path.dirname(path))
-        text = b"".join(map(turns.dumps, rendered[1].lines))
-        files.write(path, turns.dumps(head) + text, sync=True)
-        return path
+    def _note(self, landed: Landed, rendered: recording.Span) -> Note:
+        span = landed.span
+        return Note(
+            scope=landed.scope, day=self._places[(span.client, span.session)].day, client=span.client,
+            session=span.session, turn=span.turn, raw=(event.spooled for event in span.events),
+            lines=[turns.dumps(line) for line in rendered.lines],
+        )  # fmt: skip
 
     def _settle(self) -> None:
-        """Finish what stands in `landing/`: main has the commit, or the file is void."""
-        folder = os.path.join(self.spool.folder, "landing")
-        for commit in files.names(folder):
-            path = os.path.join(folder, commit)
-            head = _head(files.read(path) or b"")
-            text = str(head.get("scope", ""))
-            store = self.store(text) if text else None
-            if store is None or not store.exists or not _holds(store, commit, self.patience):
-                files.remove(path)
+        """Finish what the journal holds: main has the commit, and its events may go; or it has not."""
+        for commit, note in self.journal.unfinished():
+            store = self.store(note.scope) if note else None
+            if note is None or store is None or not store.exists or not _holds(store, commit, self.patience):
+                self.journal.drop(commit)
                 continue
-            raw = head.get("raw")
-            self.spool.drop(map(str, raw) if isinstance(raw, list) else ())
-            kept = os.path.join(self.spool.landed, os.path.basename(store.path))
-            files.make_dir(kept)
-            os.replace(path, os.path.join(kept, commit))
+            self.spool.drop(note.raw)
+            self.journal.finish(commit, os.path.basename(store.path))
 
 
 def _context_event(entry: Entry) -> Event:
@@ -342,14 +334,6 @@ def _holds(store: Store, commit: str, patience: float) -> bool:
     return tip == commit or (
         tip is not None and store.repo.succeeds("merge-base", "--is-ancestor", commit, tip)
     )
-
-
-def _head(data: bytes) -> dict[str, object]:
-    try:
-        head = json.loads(data.partition(b"\n")[0])
-    except ValueError:
-        return {}  # torn: its writer died before the commit was even begun
-    return head if isinstance(head, dict) else {}
 
 
 def _told(error: Exception) -> NeosianError:

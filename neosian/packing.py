@@ -11,6 +11,7 @@ import time
 
 from neosian import files, projects
 from neosian.errors import BusyError
+from neosian.journal import Journal
 from neosian.plumbing import Repo
 from neosian.store import Lock, Store
 
@@ -36,8 +37,7 @@ def pack(home: str, scope: str) -> bool:
 
 def _pack(store: Store) -> None:
     repo = store.repo
-    landed = os.path.join(store.home, "spool", "landed", os.path.basename(store.path))
-    safe = files.names(landed)  # listed before packing, so what lands meanwhile stays
+    kept = Journal(os.path.join(store.home, "spool")).kept(os.path.basename(store.path))  # before packing
     packs = [
         name for name in files.names(os.path.join(repo.git_dir, "objects", "pack")) if name.endswith(".pack")
     ]
@@ -53,8 +53,8 @@ def _pack(store: Store) -> None:
         timeout=_MINUTES,
     )
     os.sync()
-    for name in safe:
-        files.remove(os.path.join(landed, name))
+    for path in kept:
+        files.remove(path)
     clear_junk(repo)
 
 

@@ -72,7 +72,7 @@ def find_place(home: str, client: str, session: str, *, search: bool = True) -> 
     except (ValueError, KeyError):
         pass
     for store in projects.stores(home) if search else ():
-        day = _day_in(store, client, session)
+        day = day_in(store, client, session)
         if day:
             return Place(store.scope, day)
     return None
@@ -94,7 +94,8 @@ def _cached(home: str, client: str, session: str) -> str:
     return os.path.join(home, "cache", "conversations", scope.disk_name(f"{client}:{session}"))
 
 
-def _day_in(store: Store, client: str, session: str) -> str | None:
+def day_in(store: Store, client: str, session: str) -> str | None:
+    """The day of a conversation in one scope, found by looking through its log; None when it is not there."""
     tip = store.repo.tip()
     if tip is None:
         return None

@@ -31,6 +31,7 @@ _SHARE = 0.5
 _DOCUMENT = 2.0  # a document outranks a turn of equal bm25 in the best of company
 _VOCABULARY = 6_000  # words looked through for one that is unknown
 _SNIPPET, _BEFORE = 160, 50
+_NAME_SURE = 150  # bytes of a file name before a long one may turn into a hash
 _NAMED = 8  # candidates named in an error
 
 
@@ -90,6 +91,7 @@ def search(
     with Index.open(store.cache) as index:
         for _ in range(2):
             index.catch_up(store.repo, behind)
+            store.repo.close()
             try:
                 return find(index, text, kind=kind, conversation=conversation, since=since, limit=limit)
             except Damaged:
@@ -410,7 +412,7 @@ def resolve(repo: Repo, name: str, at: str | None = None) -> Conversation:
     for path, blob in repo.ls(rev, "record/") if rev else []:
         if path.endswith(".jsonl"):
             logs.setdefault(segment_key(path), []).append((path, blob))
-    likely = [key for key in logs if f"-{_on_disk(name)}" in f"-{key}"] if name else []
+    likely = [key for key in logs if any(f"-{start}" in f"-{key}" for start in _on_disk(name))]
     found: dict[str, Conversation] = {}
     for key in likely:
         conversation = _conversation(repo, key, sorted(logs[key]))
@@ -421,9 +423,13 @@ def resolve(repo: Repo, name: str, at: str | None = None) -> Conversation:
     return found[exact[0] if len(exact) == 1 else _the_one(name, sorted(exact or found))]
 
 
-def _on_disk(name: str) -> str:
-    """The part of a name that is surely a part of its file name: what a safe file name keeps as it is."""
-    return re.split(r"[^\w-]", name.replace(":", "-", 1))[0]
+def _on_disk(name: str) -> list[str]:
+    """How the part of a segment's name may begin that a conversation's (or `client:conversation`) name gave it."""
+    from neosian.scope import disk_name
+
+    client, colon, session = name.partition(":")
+    starts = [disk_name(name), *([f"{client}-{disk_name(session) if session else ''}"] if colon else [])]
+    return [start[:_NAME_SURE] for start in starts]
 
 
 def _conversation(repo: Repo, key: str, segments: list[tuple[str, str]]) -> Conversation:
@@ -476,4 +482,5 @@ def sessions(store: Store, limit: int | None = None, behind: int | None = 50) ->
     """The conversations of a scope, the most recently written first."""
     with Index.open(store.cache) as index:
         index.catch_up(store.repo, behind)
+        store.repo.close()
         return index.sessions(limit)

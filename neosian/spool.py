@@ -30,6 +30,7 @@ MARKS = ("CLAUDE_PROJECT_DIR", "CURSOR_VERSION", "NEOSIAN_SCOPE")
 """The only variables of a hook's environment that are ever kept: it also holds API keys."""
 
 _MAPPED = 1 << 20
+_HEADER = 1 << 16
 
 
 class Entry:
@@ -44,13 +45,12 @@ class Entry:
 
 
 class Spool:
-    """The spool of a home: `new/` holds what waits, `bad/` what could not be read, `landed/` what just landed."""
+    """The spool of a home: `new/` holds what waits, `bad/` what could not be read."""
 
     def __init__(self, home: str, folder: str = "") -> None:
         self.folder = folder or os.path.join(home, "spool")
         self.new = os.path.join(self.folder, "new")
         self.bad = os.path.join(self.folder, "bad")
-        self.landed = os.path.join(self.folder, "landed")
 
     def make(self) -> None:
         """Make the folders, private."""
@@ -91,6 +91,15 @@ class Spool:
                 continue
             yield entry
 
+    def peek(self) -> Iterator[Spooled]:
+        """Headers of what waits; files without one are passed over."""
+        for name in self.names():
+            try:
+                with open(os.path.join(self.new, name), "rb") as stream:
+                    yield self._header(name, stream.read(_HEADER), os.fstat(stream.fileno()))[0]
+            except (FileNotFoundError, PayloadError):
+                continue
+
     def _read(self, name: str) -> Entry:
         path = os.path.join(self.new, name)
         with open(path, "rb") as stream:
@@ -101,6 +110,11 @@ class Spool:
             return self._parse(name, stream.read(), found)
 
     def _parse(self, name: str, raw: bytes | mmap.mmap, found: os.stat_result) -> Entry:
+        spooled, start = self._header(name, raw, found)
+        return Entry(spooled, loads(raw[start:]), found.st_size)
+
+    def _header(self, name: str, raw: bytes | mmap.mmap, found: os.stat_result) -> tuple[Spooled, int]:
+        """What the header says, and where the payload begins."""
         end = raw.find(b"\0\n")
         if raw[: len(MAGIC)] != MAGIC or end < 0:
             raise PayloadError("the spooled file has no header of ours")
@@ -117,7 +131,7 @@ class Spool:
             name=name, client=client, event=verb, level=flags, cwd=cwd, marks=marks,
             at=found.st_mtime, tick=_seconds(ticks), boot=boot,
         )  # fmt: skip
-        return Entry(spooled, loads(raw[end + 2 :]), found.st_size)
+        return spooled, end + 2
 
     def set_aside(self, name: str, reason: str) -> None:
         """Keep a file that cannot be read where `neosian status` shows it."""

@@ -1,0 +1,136 @@
+"""How a home is doing: its scopes, what waits in the spool, which clients were heard, what is wrong."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from neosian import adopt, config, files, projects, recall, turns
+from neosian.errors import NeosianError
+from neosian.index import Index
+from neosian.launcher import launcher_path
+from neosian.spool import Spool
+from neosian.store import Store
+
+_WAITS_LONG = 6 * 3600.0
+
+
+def report(home: str) -> dict[str, Any]:
+    """The whole state as plain values; ``problems`` is empty when all is well."""
+    problems: list[dict[str, str]] = []
+    scopes = [_scope(store, problems) for store in projects.stores(home)]
+    spool = _spool(home, problems)
+    clients = _clients(home, scopes)
+    _home(home, problems)
+    return {
+        "home": home, "scopes": scopes, "spool": spool, "clients": clients, "log": _log(home), "problems": problems,
+    }  # fmt: skip
+
+
+def _problem(problems: list[dict[str, str]], what: str, hint: str) -> None:
+    problems.append({"what": what, "try": hint})
+
+
+def _home(home: str, problems: list[dict[str, str]]) -> None:
+    if os.path.exists(home) and not os.path.isdir(home):
+        _problem(problems, f"{home} is a file, not a folder.", "neosian status --root DIR")
+        return
+    if os.path.exists(os.path.join(home, "off")):
+        _problem(problems, "Recording is switched off for this home.", f"rm {os.path.join(home, 'off')}")
+    _, wrong = config.load(home)
+    if wrong:
+        _problem(problems, wrong, f"edit {os.path.join(home, 'config.toml')}")
+    launcher = files.read(os.fspath(launcher_path(Path(home))))
+    if launcher is None:
+        if os.path.isdir(home):
+            _problem(
+                problems,
+                "No launcher is installed.",
+                "neosian record install --client claude-code --user --write",
+            )
+        return
+    for row in launcher.decode("utf-8", "replace").splitlines():
+        name, equals, value = row.partition("=")
+        program = value.strip("'\"")
+        if equals and name in ("python", "stub") and program.startswith("/") and not os.path.exists(program):
+            _problem(
+                problems,
+                f"The launcher's {name} is gone: {program}.",
+                "neosian record install --user --write",
+            )
+
+
+def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
+    row: dict[str, Any] = {"scope": store.scope, "path": store.path}
+    try:
+        tip = store.repo.tip()
+        head = store.repo.object(tip) if tip else None
+        if head is None:
+            raise NeosianError(f"{store.path} has no readable commit; the next landing mends it.", "git fsck")
+        with Index.open(store.cache) as index:
+            row["index"] = "in step" if index.catch_up(store.repo, None) else "behind"
+            row |= index.counts()
+            last = index.commits(act="record", limit=1)
+            row["last_landing"] = turns.stamp(last[0].at) if last else None
+        row["edits_waiting"] = adopt.waiting(store.repo)
+        for path in row["edits_waiting"]:
+            _problem(
+                problems,
+                f"{path} in {store.path} holds a secret and is not committed.",
+                f"edit {store.path}/{path}",
+            )
+        lock = os.path.join(store.repo.git_dir, "index.lock")
+        if os.path.exists(lock):
+            _problem(
+                problems, f"{lock} is held, so landings wait.", "finish the git command that is open there"
+            )
+    except (NeosianError, OSError) as error:
+        row["index"] = "unreadable"
+        _problem(problems, str(error), getattr(error, "hint", "") or f"git -C {store.path} fsck")
+    finally:
+        store.repo.close()
+    return row
+
+
+def _spool(home: str, problems: list[dict[str, str]]) -> dict[str, Any]:
+    spool = Spool(home)
+    names = spool.names()
+    times = [
+        os.stat(path).st_mtime for name in names if os.path.exists(path := os.path.join(spool.new, name))
+    ]
+    bad = [name for name in files.names(spool.bad) if not name.endswith(".why")]
+    for name in bad[:5]:
+        why = (files.read(os.path.join(spool.bad, name + ".why")) or b"").decode("utf-8", "replace")
+        _problem(problems, f"Event {name} is set aside: {why}", f"look at {os.path.join(spool.bad, name)}")
+    oldest = min(times, default=None)
+    if oldest is not None and time.time() - oldest > _WAITS_LONG:
+        _problem(problems, "Events have waited for hours.", f"see {os.path.join(home, 'log', 'neosian.log')}")
+    return {
+        "waiting": len(names), "bytes": spool.backlog(), "oldest": turns.stamp(oldest) if oldest else None,
+        "set_aside": len(bad),
+    }  # fmt: skip
+
+
+def _clients(home: str, scopes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each client's last event: one that waits, or the last of its landed turns."""
+    last: dict[str, tuple[float, str]] = {}
+    for entry in Spool(home).peek():
+        last[entry.client] = max(last.get(entry.client, (0.0, "")), (entry.at, f"{entry.event}, waiting"))
+    for row in scopes:
+        store = projects.open_store(home, row["scope"])
+        if row.get("index") == "in step":
+            for session in recall.sessions(store, 20):
+                last[session.client] = max(
+                    last.get(session.client, (0.0, "")), (session.last, "turn, landed")
+                )
+            store.repo.close()
+    return [
+        {"client": client, "last": what, "at": turns.stamp(at), "age": round(time.time() - at)}
+        for client, (at, what) in sorted(last.items())
+    ]
+
+
+def _log(home: str) -> list[str]:
+    return list(files.lines(os.path.join(home, "log", "neosian.log")))[-5:]
