@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ANSWERED_FOR = 5.0
 
 
-def begin(home: str, client: str, name: str) -> str:
+def begin(home: str, client: str, name: str, *, spool: Spool | None = None) -> str:
     """What the session whose spooled start event is ``name`` is told; "" when another hook line told it already.
 
     What is told is spooled too: it becomes a `context` line of the session's first turn.
@@ -30,7 +30,7 @@ def begin(home: str, client: str, name: str) -> str:
     settings, wrong = config.load(home)
     if wrong:
         files.log(os.path.join(home, "log", "neosian.log"), wrong)
-    spool = Spool(home)
+    spool = spool or Spool(home)
     entry = next(iter(spool.take([name])), None)
     if entry is None or not settings.context_enabled:
         return ""

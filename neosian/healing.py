@@ -13,7 +13,6 @@ import zlib
 from neosian import files, publish, recording, turns
 from neosian.draft import Draft
 from neosian.errors import BrokenStoreError, GitError
-from neosian.index import seconds
 from neosian.journal import Journal, Note, read
 from neosian.plumbing import MAIN, NOTHING, Change, Repo, object_id
 from neosian.store import Store
@@ -161,6 +160,6 @@ def _missing(draft: Draft, note: Note) -> recording.Span | None:
     header = next((line for line in reversed(lines) if line["kind"] == "turn"), {})
     return recording.Span(
         note.client, note.session, note.turn, lines, actor=str(header.get("actor") or f"{note.client}:{note.session}"),
-        at=seconds(str(lines[-1]["at"])), state=str(header.get("state") or turns.DONE),
+        at=turns.seconds(str(lines[-1]["at"])), state=str(header.get("state") or turns.DONE),
         late=any(b'"turn":%d,' % note.turn in row for row in there),
     )  # fmt: skip

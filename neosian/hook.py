@@ -23,19 +23,27 @@ BIG = 8 * 1024 * 1024
 PACK_AFTER = 200
 """Landings after which a scope is packed, off the hook's path."""
 
+VERBS = {"start": 4, "stop": 4, "end": 4, "land": 2, "index": 3, "pack": 3}
+"""What can be asked for, and of how many words each consists: the first three by the launcher, the rest by `detach`."""
+
 
 def main(argv: list[str]) -> int:
     """Run one verb; 0, or 1 with one line on stderr and in the log."""
+    if len(argv) < 2 or argv[0] not in VERBS or len(argv) < VERBS[argv[0]]:
+        sys.stderr.write(f"neosian: {' '.join(argv)!r} is nothing that the launcher says. (see: neosian status)\n")
+        return 1
     verb, home, *rest = argv
     os.umask(0o077)
     try:
         if verb == "start":
             start(home, rest[0], rest[1])
         elif verb in ("stop", "end"):
-            stop(home)
+            stop(home, rest[1])
         elif verb == "land":
-            land(home, patience=60.0)
-        elif verb == "pack":
+            land_all(home)
+        elif verb == "index":
+            index(home, rest[0])
+        else:
             from neosian.packing import pack
 
             pack(home, rest[0])
@@ -66,20 +74,53 @@ def start(home: str, client: str, name: str) -> None:
     from neosian.beginning import begin
 
     text = begin(home, client, name)
-    sys.stdout.write(text)
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.flush()
     tidy(home)
+    told_if_unreadable(home, name)
 
 
-def stop(home: str) -> None:
+def stop(home: str, name: str) -> None:
     """Land what is complete; a backlog too big for a hook's time is left to a child."""
     from neosian.spool import Spool
 
     spool = Spool(home)
     if spool.backlog() > BIG:
         detach("land", home)
-    else:
-        land(home)
+        return
+    land(home, spool=spool)
+    told_if_unreadable(home, name)
+
+
+def told_if_unreadable(home: str, name: str) -> None:
+    """Raise the reason for which this hook's own event was set aside."""
+    from neosian.errors import NeosianError
+    from neosian.spool import Spool
+
+    reason = Spool(home).reason(name)
+    if reason:
+        raise NeosianError(reason)
+
+
+def land_all(home: str) -> None:
+    """What a child of ours does that nobody waits for: also bring in what a killed launcher left whole."""
+    from neosian.spool import Spool
+
+    Spool(home).recover()
+    land(home, patience=60.0)
+
+
+def index(home: str, scope: str) -> None:
+    """Bring a scope's index up to its tip, however far behind it is."""
+    from neosian.index import Index
+    from neosian.projects import open_store
+
+    store = open_store(home, scope)
+    try:
+        with Index.open(store.cache) as opened:
+            opened.catch_up(store.repo, None)
+    finally:
+        store.repo.close()
 
 
 def land(home: str, *, patience: float = 0.8, spool: Spool | None = None) -> list[Landed]:
@@ -109,20 +150,11 @@ def land(home: str, *, patience: float = 0.8, spool: Spool | None = None) -> lis
 
 
 def tidy(home: str) -> None:
-    """Have a child land what has waited long, so that a killed session's last turn is not forgotten."""
-    import time
-
+    """Have a child see to what has waited long: a killed session's last turn, what a killed launcher left."""
     from neosian.spool import Spool
 
-    spool = Spool(home)
-    old = time.time() - 600
-    for name in spool.names()[:50]:
-        try:
-            if os.stat(os.path.join(spool.new, name)).st_mtime < old:
-                detach("land", home)
-                return
-        except OSError:
-            continue
+    if Spool(home).neglected():
+        detach("land", home)
 
 
 def detach(*argv: str) -> None:
@@ -133,7 +165,7 @@ def detach(*argv: str) -> None:
     }
     os.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-S", os.path.abspath(__file__), *argv],
+        [sys.executable, "-I", "-S", "-X", "utf8", os.path.abspath(__file__), *argv],
         environment,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, null, os.O_RDONLY, 0),

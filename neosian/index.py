@@ -29,7 +29,6 @@ _PROMPT_MOST, _ANSWER_MOST = 200, 400  # characters of a turn's line at session 
 _SEGMENTS_AT_ONCE, _NEWEST_SEGMENTS, _DOCUMENTS_AT_ONCE = 48, 6, 500
 _SETTLED = 2.0  # seconds: a file system may not tell two changes apart that are nearer
 _TURN_MOST = 1 << 53  # a number beyond is none of ours, and more than SQLite takes
-_TIME = r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|[+-]\d\d:?\d\d)?"
 _WORD = r"[^\W\d_]{4,24}"
 
 
@@ -239,7 +238,7 @@ class Index(Cache):
         said = [] if turn.machine else [prompt for prompt in turn.prompts if not speech.is_machine(prompt)]
         prompt = _text(speech.title(said[0], _PROMPT_MOST)) if said else ""
         answer = _text(speech.snippet(turn.answer, _ANSWER_MOST))
-        times = [seconds(_text(line.get("at"))) for line in turn.lines] or [0.0]
+        times = [turns.seconds(_text(line.get("at"))) for line in turn.lines] or [0.0]
         row = (
             session,
             turn.number,
@@ -492,23 +491,6 @@ def _text(value: object) -> str:
         if isinstance(value, str)
         else ""
     )
-
-
-def seconds(stamp: str) -> float:
-    """Seconds since 1970 of an ISO time such as `2026-11-29T20:41:07.123+01:00`; 0 for what is none.
-
-    Without a zone it is UTC. (`datetime` costs more than a hook may spend on it.)
-    """
-    found = re.match(_TIME, stamp)
-    if not found:
-        return 0.0
-    year, month, day, hour, minute = (int(cell) for cell in found.groups()[:5])
-    if month < 3:  # years that begin in March put the leap day last
-        year, month = year - 1, month + 12
-    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * (month - 3) + 2) // 5 + day - 719_469
-    zone = found[7] or "Z"
-    ahead = 0 if zone in "zZ" else (int(zone[1:3]) * 60 + int(zone[-2:])) * (-60 if zone[0] == "-" else 60)
-    return days * 86_400 + hour * 3_600 + minute * 60 + float(found[6]) - ahead
 
 
 def _is_segment(path: str) -> bool:

@@ -36,11 +36,11 @@ class Note:
 
 
 class Journal:
-    """The two folders, in a spool's folder."""
+    """The two folders: what is on the way lies in the spool that it came from, what landed in the home's."""
 
-    def __init__(self, folder: str) -> None:
-        self._landing = os.path.join(folder, "landing")
-        self._landed = os.path.join(folder, "landed")
+    def __init__(self, spool: str, home: str) -> None:
+        self._landing = os.path.join(spool, "landing")
+        self._landed = os.path.join(home, "spool", "landed")
 
     def begin(self, commit: str, note: Note) -> None:
         """Have a landing on disk before its commit is made."""

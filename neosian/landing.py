@@ -10,8 +10,7 @@ import json
 import os
 import time
 
-from neosian import adopt, files, journal, projects, recording, scope, turns
-from neosian.calls import touched_by, touched_paths
+from neosian import adopt, files, projects, recording, scope, turns
 from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
@@ -25,13 +24,11 @@ from neosian.scrub import Policy, render
 from neosian.spans import Span, assemble
 from neosian.spool import FLAG_SEPARATOR, Entry, Spool
 from neosian.store import Lock, Store
+from neosian.touches import Touches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    Touch = tuple[str, float, float, str]
-    """A path that a call names, when the call began and ended, and the actor."""
+    from collections.abc import Iterable
 
 CONTEXT = "context"
 """The verb of a spooled event that we made: the words a session was told."""
@@ -60,13 +57,13 @@ class Lander:
         self.home = home
         self.settings = settings
         self.spool = spool or Spool(home)
-        self.journal = Journal(self.spool.folder)
+        self.journal = Journal(self.spool.folder, home)
         self.patience = patience
         self.stores: dict[str, Store] = {}
         self.failures: list[NeosianError] = []
         self._places: dict[tuple[str, str], Place] = {}
         self._new: set[tuple[str, str]] = set()
-        self._touched: list[Touch] = []
+        self._touches = Touches((), self.journal)
         self._machine = machine(home)
 
     def land(self, *, sweep: bool = True) -> list[Landed]:
@@ -77,7 +74,7 @@ class Lander:
             if not events:
                 return []
             self._new = {(event.client, event.session) for event in events if _begins(event)}
-            self._touched = [touch for event in events for touch in _event_touches(event)]
+            self._touches = Touches(events, self.journal)
             try:
                 batch = assemble(
                     events, self._memory, self._find_launch,
@@ -182,7 +179,7 @@ class Lander:
 
         def change(draft: Draft) -> None:
             landed.clear()
-            adopt.adopt(draft, self._named_by)
+            adopt.adopt(draft, self._touches.named_by)
             for span, lines in rendered:
                 day = self._places[(span.client, span.session)].day
                 landed.append(Landed(span, store.scope, recording.add(draft, day, self._machine, lines)))
@@ -204,7 +201,7 @@ class Lander:
         for each in landed:
             place = self._places[(each.span.client, each.span.session)]
             place.remember(self.home, each.span.client, each.span.session)
-        self._adopt_elsewhere(store, spans)
+        self._adopt_elsewhere(store)
         self._settle()
         return landed
 
@@ -227,34 +224,15 @@ class Lander:
             span.client, span.session, span.turn, lines, actor=actor, at=at, state=span.state, late=span.late
         )
 
-    def _adopt_elsewhere(self, store: Store, spans: Iterable[Span]) -> None:
+    def _adopt_elsewhere(self, store: Store) -> None:
         """Adopt at once what these turns' own calls changed in the folders of other scopes."""
-        folder = os.path.join(os.path.realpath(self.home), "scopes") + os.sep
-        touched = {path for span in spans for event in span.events for path in touched_by(event)}
-        inside = [path for path in map(os.path.realpath, touched) if path.startswith(folder)]
-        names = {path[len(folder) :].partition(os.sep)[0] for path in inside}
+        names = self._touches.below(os.path.join(os.path.realpath(self.home), "scopes"))
         for other in projects.stores(self.home) if names else ():
             if os.path.basename(other.path) in names and other.scope != store.scope:
-                other.write(lambda draft: adopt.adopt(draft, self._named_by), patience=self.patience)
+                other.write(lambda draft: adopt.adopt(draft, self._touches.named_by), patience=self.patience)
 
     def _log(self, said: str) -> None:
         files.log(os.path.join(self.home, "log", "neosian.log"), said)
-
-    # who changed a file
-
-    def _named_by(self, path: str, changed: float) -> str | None:
-        """The actor whose own call names ``path`` and ran when it was changed."""
-        for touched, began, ended, actor in (*self._touched, *self._landed_touches()):
-            if touched == path and began - 1 <= changed <= ended + 2:
-                return actor
-        return None
-
-    def _landed_touches(self) -> Iterator[Touch]:
-        """Calls of the turns that landed last, from the journal."""
-        for folder in self.journal.scopes():
-            for path in self.journal.kept(folder)[-20:]:
-                note = journal.read(path)
-                yield from _line_touches(turns.parse_lines(b"".join(note.lines))[0]) if note else ()
 
     # the journal
 
@@ -296,33 +274,6 @@ def _context_event(entry: Entry) -> Event:
 def _begins(event: Event) -> bool:
     """Whether an event tells of a session that did not exist before."""
     return event.kind == "start" and event.data.get("source") in ("startup", "clear", "fork")
-
-
-def _event_touches(event: Event) -> Iterator[Touch]:
-    actor = f"{event.client}:{event.session}"
-    took = (event.data.get("ms") or 0) / 1000
-    for path in touched_by(event):
-        yield os.path.realpath(path), event.at - took, event.at, actor
-
-
-def _line_touches(lines: list[turns.Line]) -> Iterator[Touch]:
-    actor = next((f"{line['actor']}#{line['turn']}" for line in lines if line.get("actor")), "")
-    ends = {line.get("call"): _seconds(line["at"]) for line in lines if line["kind"] == "tool_result"}
-    for line in lines:
-        if line["kind"] == "tool_call":
-            began = _seconds(line["at"])
-            for path in touched_paths(line, str(line.get("cwd") or lines[0].get("cwd") or "")):
-                yield os.path.realpath(path), began, ends.get(line.get("call"), began), actor
-
-
-def _seconds(stamp: str) -> float:
-    """A log line's time in seconds since 1970."""
-    from datetime import datetime  # only where somebody changed a document
-
-    try:
-        return datetime.fromisoformat(stamp).timestamp()
-    except ValueError:
-        return 0.0
 
 
 def _holds(store: Store, commit: str, patience: float) -> bool:

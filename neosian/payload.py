@@ -65,14 +65,14 @@ def left_out(head: str, tail: str, chars: int) -> str:
     return f"{head}\n[… {chars - len(head) - len(tail):,} characters left out …]\n{tail}"
 
 
-def loads(raw: bytes | mmap) -> dict[str, Any]:
-    """The object in ``raw``. Bytes that are no UTF-8, and halves of surrogate pairs, become U+FFFD.
+def loads(raw: bytes | mmap, start: int = 0) -> dict[str, Any]:
+    """The object in ``raw`` from byte ``start``. Bytes that are no UTF-8, and halves of surrogate pairs, become U+FFFD.
 
     Raises `PayloadError`.
     """
     cuts: dict[str, Cut] = {}
     try:
-        data = _shortened(raw, cuts) if len(raw) > LARGE else raw[:]
+        data = _shortened(raw, cuts, start) if len(raw) - start > LARGE else raw[start:]
         lone = b"\\ud" in data or b"\\uD" in data
         value = json.loads(data.decode("utf-8-sig", "replace"), strict=False, parse_int=_integer)
     except json.JSONDecodeError as error:
@@ -143,12 +143,12 @@ def _whole(text: str) -> str:
 # ones are replaced by a name before anything is decoded. The names hold random digits: no payload can forge one.
 
 
-def _shortened(raw: bytes | mmap, cuts: dict[str, Cut]) -> bytes:
-    spans = _literals(raw, sum(SHARES[-1]))
-    head, tail = _share(spans, len(raw))
+def _shortened(raw: bytes | mmap, cuts: dict[str, Cut], begin: int) -> bytes:
+    spans = _literals(raw, sum(SHARES[-1]), begin)
+    head, tail = _share(spans, len(raw) - begin)
     nonce = os.urandom(8).hex()
     pieces: list[bytes] = []
-    done = 0
+    done = begin
     for start, end in spans:
         if end - start <= head + tail:
             continue
@@ -160,10 +160,10 @@ def _shortened(raw: bytes | mmap, cuts: dict[str, Cut]) -> bytes:
     return b"".join(pieces)
 
 
-def _literals(raw: bytes | mmap, least: int) -> list[tuple[int, int]]:
+def _literals(raw: bytes | mmap, least: int, begin: int) -> list[tuple[int, int]]:
     """Where the contents of the string literals longer than ``least`` bytes begin and end."""
     spans = []
-    for found in re.finditer(rb'"(?:[^"\\]++|\\.)*+("?)', raw, re.DOTALL):
+    for found in re.compile(rb'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL).finditer(raw, begin):
         if not found[1]:
             raise PayloadError("a string in it never ends")
         if found.end() - found.start() > least + 2:

@@ -69,8 +69,8 @@ def publish(repo: Repo, base: str | None, new: str, *, patience: float = 0.8) ->
     try:
         with _IndexLock(repo, patience):
             _move(repo, base, new)
-    except (BusyError, GitError):
-        _set_next(repo, None)
+    except BusyError:
+        _set_next(repo, None)  # nothing was written yet; after any other error `recover` looks at what was
         raise
     _set_next(repo, None)
 
@@ -98,7 +98,14 @@ def _finish(repo: Repo, new: str, patience: float) -> None:
     if repo.object(new) is None:
         _set_next(repo, None)
     elif tip is None or (tip != new and repo.succeeds("merge-base", "--is-ancestor", tip, new)):
-        publish(repo, tip, new, patience=patience)
+        try:
+            with _IndexLock(repo, patience):
+                _move(repo, tip, new)
+        except MovedError:
+            if tip is None or repo.tip() != tip:
+                raise  # in the next round what the dead writer wrote of it is taken back
+            _take_back(repo, tip, new, tip, patience)
+        _set_next(repo, None)
     else:
         base = repo.git("merge-base", tip, new, check=False).decode().strip()
         if tip == new:
@@ -175,7 +182,7 @@ class _MainLock:
                 if self._refs.line() != answer:
                     raise self._refs.failed()
         except GitError as error:
-            if self._repo.tip() != self._base:
+            if self._repo.tip() != self._base or "but expected" in error.detail:
                 raise MovedError("Somebody committed to the scope meanwhile.", "neosian status") from None
             if ".lock" in error.detail:
                 lock = error.detail.splitlines()[0]
@@ -279,13 +286,15 @@ def _signature(repo: Repo) -> tuple[int, int, int]:
 
 def _write_out(repo: Repo, changes: Iterable[Change], *, keep_logs: bool = False) -> None:
     """Work tree, then index, for these changes; a file that a person changed meanwhile stays as it is."""
+    changes = list(changes)
+    logs = [change for change in changes if in_log(change.path)]
+    if not keep_logs and any(work_tree_id(repo, log.path) not in (log.before, log.after) for log in logs):
+        # With the index ahead of the folder a person's `git commit -a` would take our lines away again.
+        raise MovedError("A log was changed in the folder meanwhile.", "neosian status")
     written: list[Change] = []
     kept: list[Change] = []
     for change in changes:
         (written if _write_file(repo, change) else kept).append(change)
-    if any(in_log(change.path) for change in kept) and not keep_logs:
-        # With the index ahead of the folder a person's `git commit -a` would take our lines away again.
-        raise MovedError("A log was changed in the folder meanwhile.", "neosian status")
     index = os.path.join(repo.git_dir, "index")
     spare = os.path.join(repo.private, "index.new")
     files.remove(spare + ".lock")

@@ -30,6 +30,8 @@ MARKS = ("CLAUDE_PROJECT_DIR", "CURSOR_VERSION", "NEOSIAN_SCOPE")
 """The only variables of a hook's environment that are ever kept: it also holds API keys."""
 
 _MAPPED = 1 << 20
+_WAITED = 600.0  # seconds after which an event is thought to wait for nobody
+_ABANDONED = 3600.0  # and a file being written to be left by a launcher that was killed
 _HEADER = 1 << 16
 
 
@@ -49,12 +51,14 @@ class Spool:
 
     def __init__(self, home: str, folder: str = "") -> None:
         self.folder = folder or os.path.join(home, "spool")
+        self._log = os.path.join(home, "log", "neosian.log")
         self.new = os.path.join(self.folder, "new")
+        self.tmp = os.path.join(self.folder, "tmp")
         self.bad = os.path.join(self.folder, "bad")
 
     def make(self) -> None:
         """Make the folders, private."""
-        for path in (self.new, os.path.join(self.folder, "tmp")):
+        for path in (self.new, self.tmp):
             files.make_dir(path)
 
     def names(self) -> list[str]:
@@ -71,19 +75,59 @@ class Spool:
                 continue
         return total
 
-    def put(self, header: bytes, payload: bytes) -> str:
+    def put(self, header: bytes, payload: bytes | mmap.mmap) -> str:
         """Spool one event; its file name. The bytes are whole when the name appears."""
         self.make()
         name = f"{tick()[0]}-{os.getpid()}-{time.monotonic_ns():x}"
-        target = os.path.join(self.new, name)
-        files.write(target, header + payload, scratch=os.path.join(self.folder, "tmp"))
+        spare = os.path.join(self.tmp, name)
+        handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE)
+        try:
+            with os.fdopen(handle, "wb", buffering=0) as stream:
+                for piece in (header, payload):
+                    with memoryview(piece) as rest:
+                        done = 0
+                        while done < len(rest):
+                            done += stream.write(rest[done : done + _MAPPED]) or 0
+            os.replace(spare, os.path.join(self.new, name))
+        except BaseException:
+            files.remove(spare)
+            raise
         return name
+
+    def neglected(self) -> bool:
+        """Whether something waits here that no hook of its own session is going to see to."""
+        now = time.time()
+        waits = (os.path.join(self.new, name) for name in self.names()[:50])
+        begun = (os.path.join(self.tmp, name) for name in files.names(self.tmp)[:50])
+        return any(_age(path, now) > _WAITED for path in waits) or any(
+            _age(path, now) > _ABANDONED for path in begun
+        )
+
+    def recover(self) -> int:
+        """Take in what a launcher had whole when it was killed, and remove what it had not; how many came in.
+
+        A client ends a hook that takes too long, and the shell that was to move the file with it.
+        """
+        now, found = time.time(), 0
+        for name in files.names(self.tmp):
+            path = os.path.join(self.tmp, name)
+            if _age(path, now) <= _ABANDONED:
+                continue
+            try:
+                self._read(path, name)
+            except (PayloadError, OSError):
+                files.remove(path)
+                continue
+            if not os.path.exists(os.path.join(self.new, name)):
+                os.replace(path, os.path.join(self.new, name))
+                found += 1
+        return found
 
     def take(self, names: Iterable[str] | None = None) -> Iterator[Entry]:
         """Read what waits, oldest name first. What cannot be read is set aside in `bad/` with the reason."""
         for name in self.names() if names is None else names:
             try:
-                entry = self._read(name)
+                entry = self._read(os.path.join(self.new, name), name)
             except FileNotFoundError:
                 continue
             except (PayloadError, NeosianError) as error:
@@ -100,8 +144,7 @@ class Spool:
             except (FileNotFoundError, PayloadError):
                 continue
 
-    def _read(self, name: str) -> Entry:
-        path = os.path.join(self.new, name)
+    def _read(self, path: str, name: str) -> Entry:
         with open(path, "rb") as stream:
             found = os.fstat(stream.fileno())
             if found.st_size > _MAPPED:
@@ -111,7 +154,7 @@ class Spool:
 
     def _parse(self, name: str, raw: bytes | mmap.mmap, found: os.stat_result) -> Entry:
         spooled, start = self._header(name, raw, found)
-        return Entry(spooled, loads(raw[start:]), found.st_size)
+        return Entry(spooled, loads(raw, start), found.st_size)
 
     def _header(self, name: str, raw: bytes | mmap.mmap, found: os.stat_result) -> tuple[Spooled, int]:
         """What the header says, and where the payload begins."""
@@ -141,11 +184,24 @@ class Spool:
         except FileNotFoundError:
             return
         files.write(os.path.join(self.bad, name + ".why"), reason.encode("utf-8", "replace"))
+        files.log(self._log, f"spool: {name} is set aside: {reason}")
+
+    def reason(self, name: str) -> str:
+        """Why a file was set aside, "" when it was not."""
+        return (files.read(os.path.join(self.bad, name + ".why")) or b"").decode("utf-8", "replace")
 
     def drop(self, names: Iterable[str]) -> None:
         """Remove events that have landed, or that leave nothing."""
         for name in names:
             files.remove(os.path.join(self.new, name))
+
+
+def _age(path: str, now: float) -> float:
+    """Seconds since a file was last written; 0 for one that is gone."""
+    try:
+        return now - os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _mark(cell: bytes) -> tuple[str, str]:

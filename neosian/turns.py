@@ -7,6 +7,7 @@ known here survive whatever is done to a line.
 from __future__ import annotations
 
 import json
+import re
 import time
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     Line = dict[str, Any]
 
+_TIME = r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|[+-]\d\d:?\d\d)?"
 VERSION = 1
 DONE, INTERRUPTED, UNFINISHED, FAILED = "done", "interrupted", "unfinished", "failed"
 NOTIFIED = "task-notification"  # ``from`` of a prompt that the client made when background work ended
@@ -33,6 +35,23 @@ def stamp(at: float) -> str:
     sign = "-" if minutes < 0 else "+"
     zone = f"{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', local)}.{milli:03}{zone}"
+
+
+def seconds(stamp: str) -> float:
+    """Seconds since 1970 of an ISO time such as `2026-11-29T20:41:07.123+01:00`; 0 for what is none.
+
+    Without a zone it is UTC. (`datetime` costs more than a hook may spend on it.)
+    """
+    found = re.match(_TIME, stamp)
+    if not found:
+        return 0.0
+    year, month, day, hour, minute = (int(cell) for cell in found.groups()[:5])
+    if month < 3:  # years that begin in March put the leap day last
+        year, month = year - 1, month + 12
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * (month - 3) + 2) // 5 + day - 719_469
+    zone = found[7] or "Z"
+    ahead = 0 if zone in "zZ" else (int(zone[1:3]) * 60 + int(zone[-2:])) * (-60 if zone[0] == "-" else 60)
+    return days * 86_400 + hour * 3_600 + minute * 60 + float(found[6]) - ahead
 
 
 def dumps(line: Line) -> bytes:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from neosian import turns
-from neosian.index import Index, seconds, turn_text
+from neosian import commits, turns
+from neosian.index import Index, turn_text
 from neosian.recall import Hit, find
 from tests.scopes import ADA, BOB, NOW, Scope, turn_lines
 
@@ -153,6 +153,20 @@ def test_a_way_longer_than_the_limit_is_left_for_later(scope: Scope) -> None:
         assert index.counts() == {"turns": 5, "conversations": 1, "documents": 0, "commits": 5}
 
 
+def test_an_empty_index_far_behind_knows_the_newest_turns(scope: Scope) -> None:
+    for number in range(9):
+        path = scope.root / f"record/2026-11/{number + 10}" / f"00001-ab12-claude-code-session-{number}.jsonl"
+        path.parent.mkdir(parents=True)
+        scope.append(path, turn_lines(f"session-{number}", 1, f"walrus {number}", "x", at=NOW + number))
+        scope.commit()
+    with Index.open(str(scope.cache)) as index:
+        assert not index.catch_up(scope.store.repo, 3)
+        assert [session.prompt for session in index.sessions(2)] == ["walrus 8", "walrus 7"]
+        assert index.commit is None
+        assert index.catch_up(scope.store.repo, None)
+        assert index.counts()["turns"] == 9
+
+
 def test_a_merge_brings_the_other_side(scope: Scope) -> None:
     scope.land(ADA, 1, "parser")
     look(scope, "x")
@@ -238,13 +252,22 @@ def test_an_edit_by_any_tool_is_seen_with_the_next_look(scope: Scope) -> None:
     assert look(scope, "lobster") == ["tools/x.md"]
 
 
-def test_an_edit_that_keeps_size_and_time_is_seen_while_it_may_have_happened(scope: Scope) -> None:
+def test_an_edit_that_stat_data_do_not_tell_is_seen_while_it_may_just_have_happened(
+    scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neosian.index._mark", lambda stat: str(stat.st_size))  # a clock of coarse grain
     file = scope.write("x.md", "walrus")
-    times = (file.stat().st_atime_ns, file.stat().st_mtime_ns)
     look(scope, "x")
     file.write_text("turtle")
-    os.utime(file, ns=times)
     assert look(scope, "turtle") == ["x.md"]
+
+
+def test_what_was_added_for_the_index_goes_with_the_text(scope: Scope) -> None:
+    scope.write("x.md", "call parseHeaderLines, 修复登录")
+    assert look(scope, "header lines") == ["x.md"]
+    scope.write("x.md", "walrus")
+    assert look(scope, "header lines") == []
+    assert look(scope, "登录") == []
 
 
 def test_a_change_of_the_header_alone(scope: Scope) -> None:
@@ -293,11 +316,13 @@ def test_nothing_new_writes_nothing(scope: Scope) -> None:
 # -- the file
 
 
-def test_only_its_owner_reads_it(scope: Scope) -> None:
-    old = os.umask(0)
+@pytest.mark.parametrize("umask", [0, 0o777])
+def test_only_its_owner_reads_it(scope: Scope, umask: int) -> None:
+    scope.land(ADA, 1, "parser")
+    scope.cache.parent.mkdir()
+    old = os.umask(umask)
     try:
-        scope.land(ADA, 1, "parser")
-        look(scope, "parser")
+        Index.open(str(scope.cache)).close()
     finally:
         os.umask(old)
     assert scope.cache.stat().st_mode & 0o777 == 0o600
@@ -322,7 +347,8 @@ def test_a_file_that_is_not_ours_or_not_whole_is_replaced(scope: Scope, spoil: s
         other.commit()
         other.close()
     assert look(scope, "parser") == ["1#1"]
-    assert look(scope, "parser") == ["1#1"]
+    with Index.open(str(scope.cache)) as index:
+        assert index.counts()["turns"] == 1
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -364,6 +390,25 @@ def test_a_writer_that_does_not_give_way_is_not_waited_for(scope: Scope) -> None
         assert [named(hit) for hit in find(index, "parser")] == ["1#1"]
     other.close()
     assert look(scope, "walrus") == ["1#2"]
+
+
+def test_another_that_was_faster_is_not_set_back(scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    scope.land(ADA, 1, "parser")
+    look(scope, "x")
+    scope.land(ADA, 2, "walrus")
+    is_line = commits.is_line
+
+    def overtaken(old: str | None, between: list[commits.Commit]) -> bool:
+        monkeypatch.setattr(commits, "is_line", is_line)
+        scope.land(ADA, 3, "lexer")
+        look(scope, "x")
+        return is_line(old, between)
+
+    monkeypatch.setattr(commits, "is_line", overtaken)
+    with Index.open(str(scope.cache)) as index:
+        index.catch_up(scope.store.repo)
+        assert index.commit == scope.git("rev-parse", "HEAD")
+    assert counts(scope)["turns"] == 3
 
 
 def test_many_at_once(scope: Scope) -> None:
@@ -413,9 +458,9 @@ def test_what_of_a_turn_is_indexed() -> None:
     ],
 )
 def test_seconds_are_those_of_the_calendar(stamp: str) -> None:
-    assert seconds(stamp) == pytest.approx(datetime.fromisoformat(stamp).timestamp())
+    assert turns.seconds(stamp) == pytest.approx(datetime.fromisoformat(stamp).timestamp())
 
 
 @pytest.mark.parametrize("stamp", ["", "yesterday", "2026-11-29"])
 def test_a_time_that_is_none(stamp: str) -> None:
-    assert seconds(stamp) == 0.0
+    assert turns.seconds(stamp) == 0.0

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import mmap
 import os
 import select
+import stat
 import sys
-import time
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from neosian import hook, output, payload, scope
+from neosian import config, hook, output, payload, scope
 from neosian.clients import CLIENTS, adapter
 from neosian.commands import record_install
 from neosian.errors import NeosianError, UsageError
 from neosian.landing import Landed
 from neosian.spool import FLAG_SEPARATOR, Spool, header
 
-_SILENCE = 10.0
+_SILENCE = 10.0  # seconds without a byte after which nobody is thought to write any more
+_PIECE = 1 << 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,31 +67,52 @@ def record(home: str, args: argparse.Namespace) -> int:
     os.umask(0o077)
     if switched_off(home):
         return 0
-    raw = read_all(sys.stdin.buffer.fileno())
-    said = payload.loads(raw)
-    program = adapter(args.client)
-    name = str(said.get("hook_event_name", ""))
-    verb = program.VERB.get(name, "note")
     spool = Spool(home, args.spool or "")
-    head = header(args.client, verb, FLAG_SEPARATOR.join(flags(args)), _directory(), dict(os.environ))
-    try:
-        spooled = spool.put(head, raw)
-    except OSError as error:
-        raise NeosianError(
-            f"The event is lost: {error.strerror} ({spool.folder}).", "neosian status"
-        ) from None
+    with _lost(spool):
+        _check_owner(home)
+        spool.make()
+    with received(spool.tmp) as raw:
+        said = payload.loads(raw)
+        program = adapter(args.client)
+        name = _text(said, "hook_event_name")
+        verb = program.VERB.get(name, "note")
+        head = header(args.client, verb, FLAG_SEPARATOR.join(flags(args)), _directory(), dict(os.environ))
+        with _lost(spool):
+            spooled = spool.put(head, raw)
     told, landed = "", []
     if verb == "start":
         from neosian.beginning import begin
 
-        told = begin(home, args.client, spooled)
+        told = begin(home, args.client, spooled, spool=spool)
     elif verb in ("stop", "end"):
         landed = hook.land(home, spool=spool)
     if args.json:
-        output.as_json(_report(name, str(said.get("session_id", "")), spooled, landed, told))
+        output.as_json(_report(name, _text(said, "session_id"), spooled, landed, told))
     elif told:
         sys.stdout.write(told)
     return 0
+
+
+@contextmanager
+def _lost(spool: Spool) -> Iterator[None]:
+    """Have an error of the system say that the event is lost."""
+    try:
+        yield
+    except OSError as error:
+        raise NeosianError(
+            f"The event is lost: {error.strerror} ({spool.folder}).", "neosian status"
+        ) from None
+
+
+def _check_owner(home: str) -> None:
+    """Refuse another user's home: files of ours there could be neither read nor landed by that user."""
+    if hasattr(os, "getuid") and os.path.isdir(home) and os.stat(home).st_uid != os.getuid():
+        raise NeosianError(f"The event is lost: {home} belongs to another user.", "neosian status")
+
+
+def _text(said: dict[str, object], name: str) -> str:
+    found = said.get(name)
+    return found if isinstance(found, str) else ""
 
 
 def _report(
@@ -116,30 +142,60 @@ def flags(args: argparse.Namespace) -> list[str]:
 
 
 def switched_off(home: str) -> bool:
-    """Whether a person switched recording off, or this is a process that neosian itself started."""
-    return bool(os.environ.get("NEOSIAN_OFF")) or os.path.exists(os.path.join(home, "off"))
+    """Whether a person switched recording off here, or this is a process that neosian itself started."""
+    if os.environ.get("NEOSIAN_OFF") or os.path.exists(os.path.join(home, "off")):
+        return True
+    return config.load(home)[0].record_capture == "marked" and not _marked()
 
 
-def read_all(stream: int) -> bytes:
-    """Everything on a stream; an error when nobody writes and nobody closes it."""
-    pieces: list[bytes] = []
-    until = time.monotonic() + _SILENCE
+def _marked() -> bool:
+    """Whether the project, or a folder above it, holds the file that has it recorded."""
+    folder = os.environ.get("CLAUDE_PROJECT_DIR") or _directory()
+    while folder and not os.path.exists(os.path.join(folder, ".neosian-record")):
+        folder = "" if folder == os.path.dirname(folder) else os.path.dirname(folder)
+    return bool(folder)
+
+
+@contextmanager
+def received(folder: str, stream: int = 0, silence: float = _SILENCE) -> Iterator[bytes | mmap.mmap]:
+    """Everything on a stream, by way of a nameless file in ``folder``: memory does not follow its size.
+
+    An error when nobody writes for ``silence`` seconds and nobody closes it.
+    """
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        _copy(stream, file.fileno(), silence)
+        size = os.fstat(file.fileno()).st_size
+        if not size:
+            yield b""
+            return
+        with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as held:
+            yield held
+
+
+def _copy(stream: int, target: int, silence: float) -> None:
+    came = 0
     while True:
-        ready, _, _ = select.select([stream], [], [], max(0.0, until - time.monotonic()))
-        if not ready:
-            raise NeosianError(
-                "Nothing came on stdin; a hook's payload is expected there.", "neosian record --help"
-            )
-        piece = os.read(stream, 1 << 20)
+        try:
+            waits = stat.S_ISREG(os.fstat(stream).st_mode) or select.select([stream], [], [], silence)[0]
+            piece = os.read(stream, _PIECE) if waits else None
+        except OSError as error:
+            raise NeosianError(f"stdin cannot be read: {error.strerror}.", "neosian record --help") from None
+        if piece is None:
+            said = f"stdin was not closed after {came} bytes" if came else "Nothing came on stdin"
+            raise NeosianError(f"{said}; one hook payload is expected there.", "neosian record --help")
         if not piece:
-            return b"".join(pieces)
-        pieces.append(piece)
-        until = time.monotonic() + _SILENCE
+            return
+        came += len(piece)
+        try:
+            while piece:
+                piece = piece[os.write(target, piece) :]
+        except OSError as error:
+            raise NeosianError(f"The event is lost: {error.strerror}.", "neosian status") from None
 
 
 def _directory() -> str:
     """The working directory, also one that is gone by now."""
     try:
         return os.getcwd()
-    except FileNotFoundError:
+    except OSError:
         return os.environ.get("PWD", "")
