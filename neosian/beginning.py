@@ -32,7 +32,7 @@ def begin(home: str, client: str, name: str, *, spool: Spool | None = None) -> s
         files.log(os.path.join(home, "log", "neosian.log"), wrong)
     spool = spool or Spool(home)
     entry = next(iter(spool.take([name])), None)
-    if entry is None or not settings.context_enabled:
+    if entry is None or not settings.context_start:
         return ""
     program = adapter(client)
     event = program.parse(entry.payload, entry.spooled)

@@ -29,60 +29,53 @@ THROWAWAY = ("/tmp/claude-*/**", "/private/tmp/claude-*/**")
 
 
 class Config:
-    """Every setting with its default; names are those of `config.toml`, the section in front."""
+    """Every setting with its default; names are those of `config.toml`, the section in front.
+
+    A setting that cannot be meant as it stands keeps its default, the others count; ``wrong`` has a sentence each.
+    """
 
     __slots__ = (
-        "context_budget", "context_enabled", "project_throwaway", "record_capture", "record_ignore",
-        "record_input_chars", "record_output_chars", "record_silence",
+        "context_budget", "context_start", "project_throwaway", "record_capture", "record_ignore",
+        "record_input_chars", "record_output_chars", "record_silence", "wrong",
     )  # fmt: skip
 
     def __init__(self, said: Mapping[str, Any] | None = None) -> None:
-        said = said or {}
-        record, context, project = (_section(said, name) for name in ("record", "context", "project"))
-        self.record_output_chars = _number(record, "output_chars", 4096)
-        self.record_input_chars = _number(record, "input_chars", 16_384)
-        self.record_silence = _number(record, "silence", 6 * 3600)
-        self.record_ignore = _texts(record, "ignore", IGNORED_FILES)
-        self.record_capture = _choice(record, "capture", ("all", "marked"))
-        self.context_enabled = _choice(context, "start", (True, False))
-        self.context_budget = _number(context, "budget", 9500)
-        self.project_throwaway = _texts(project, "throwaway", THROWAWAY)
+        self.wrong: list[str] = []
+        table = _Table(said or {}, self.wrong)
+        self.record_output_chars = table.number("record", "output_chars", 4096)
+        self.record_input_chars = table.number("record", "input_chars", 16_384)
+        self.record_silence = table.number("record", "silence", 6 * 3600)
+        self.record_ignore = table.texts("record", "ignore", IGNORED_FILES)
+        self.record_capture = table.text("record", "capture", "all", ("all", "marked"))
+        self.context_start = table.switch("context", "start", True)
+        self.context_budget = table.number("context", "budget", 9500)
+        self.project_throwaway = table.texts("project", "throwaway", THROWAWAY)
 
 
 class ConfigError(NeosianError):
-    """A setting that cannot be meant as it stands."""
+    """A file of settings that cannot be read as TOML."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"config.toml: {what}. The default is used until it is mended.", "neosian status")
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} is not TOML: {reason}.", f"edit {path}")
 
 
 def load(home: str) -> tuple[Config, str]:
     """The settings of a home, and what is wrong with its file ("" when nothing is)."""
     path = os.path.join(home, "config.toml")
     try:
-        found = os.stat(path)
-    except OSError:
-        return Config(), ""
-    try:
-        return Config(_parsed(home, path, f"{found.st_mtime_ns}-{found.st_size}")), ""
+        found = Config(parsed_toml(path, os.path.join(home, "cache", "config.json")))
     except (ConfigError, OSError) as error:
-        return Config(), str(error)
+        return Config(), f"{error} Its settings do not count until it is mended."
+    return found, f"{path}: {'; '.join(found.wrong)}. The default counts instead." if found.wrong else ""
 
 
 def parsed_toml(path: str, cache: str) -> dict[str, Any]:
-    """A TOML file by way of its JSON copy at ``cache``; ConfigError when it cannot be read as TOML."""
+    """A TOML file by way of its JSON copy at ``cache``; {} where there is none, ConfigError where it is not TOML."""
     try:
         found = os.stat(path)
     except OSError:
         return {}
-    return _through_cache(path, cache, f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}")
-
-
-def _parsed(home: str, path: str, stamp: str) -> dict[str, Any]:
-    return _through_cache(path, os.path.join(home, "cache", "config.json"), stamp)
-
-
-def _through_cache(path: str, cache: str, stamp: str) -> dict[str, Any]:
+    stamp = f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
     try:
         held = json.loads(files.read(cache) or b"{}")
         if isinstance(held, dict) and held.get("of") == stamp and isinstance(held.get("said"), dict):
@@ -93,9 +86,9 @@ def _through_cache(path: str, cache: str, stamp: str) -> dict[str, Any]:
     import tomllib
 
     try:
-        said = tomllib.loads((files.read(path) or b"").decode("utf-8"))
+        said = tomllib.loads((files.read(path) or b"").decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{os.path.basename(path)} is not TOML: {error}") from None
+        raise ConfigError(path, str(error)) from None
     try:
         files.make_dir(os.path.dirname(cache))
         files.write(cache, json.dumps({"of": stamp, "said": said}, default=str).encode())
@@ -104,29 +97,53 @@ def _through_cache(path: str, cache: str, stamp: str) -> dict[str, Any]:
     return said
 
 
-def _section(said: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = said.get(name, {})
-    if not isinstance(found, dict):
-        raise ConfigError(f"[{name}] is not a table")
-    return found
+class _Table:
+    """What a file says, read one setting at a time; what is wrong is added to ``wrong``."""
 
+    def __init__(self, said: Mapping[str, Any], wrong: list[str]) -> None:
+        self._said = said
+        self._wrong = wrong
 
-def _number(section: Mapping[str, Any], key: str, default: int) -> int:
-    found = section.get(key, default)
-    if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        raise ConfigError(f"{key} must be a whole number of at least 0, not {found!r}")
-    return found
+    def number(self, section: str, key: str, default: int) -> int:
+        """A whole number of at least 0."""
+        found = self._find(section, key, default)
+        if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
+            return found
+        self._complain(section, key, "a whole number of at least 0", found)
+        return default
 
+    def texts(self, section: str, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        """A list of texts."""
+        found = self._find(section, key, default)
+        if isinstance(found, (list, tuple)) and all(isinstance(each, str) for each in found):
+            return tuple(found)
+        self._complain(section, key, "a list of texts", found)
+        return default
 
-def _texts(section: Mapping[str, Any], key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    found = section.get(key, default)
-    if not isinstance(found, (list, tuple)) or not all(isinstance(each, str) for each in found):
-        raise ConfigError(f"{key} must be a list of texts, not {found!r}")
-    return tuple(found)
+    def text(self, section: str, key: str, default: str, choices: tuple[str, ...]) -> str:
+        """One of some texts."""
+        found = self._find(section, key, default)
+        if isinstance(found, str) and found in choices:
+            return found
+        self._complain(section, key, f"one of {', '.join(choices)}", found)
+        return default
 
+    def switch(self, section: str, key: str, default: bool) -> bool:
+        """true or false."""
+        found = self._find(section, key, default)
+        if isinstance(found, bool):
+            return found
+        self._complain(section, key, "true or false", found)
+        return default
 
-def _choice(section: Mapping[str, Any], key: str, choices: tuple[Any, ...]) -> Any:
-    found = section.get(key, choices[0])
-    if found not in choices or isinstance(found, bool) != isinstance(choices[0], bool):
-        raise ConfigError(f"{key} must be one of {', '.join(map(repr, choices))}, not {found!r}")
-    return found
+    def _find(self, section: str, key: str, default: object) -> object:
+        found = self._said.get(section, {})
+        if not isinstance(found, dict):
+            self._complain(section, "", "a table", found)
+            return default
+        return found.get(key, default)
+
+    def _complain(self, section: str, key: str, wanted: str, found: object) -> None:
+        said = f"{section}{'.' if key else ''}{key} must be {wanted}, not {found!r}"
+        if said not in self._wrong:
+            self._wrong.append(said)

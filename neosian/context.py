@@ -71,14 +71,15 @@ def utf16(text: str) -> int:
 
 def start_block(
     mounts: Sequence[Mount], *, source: str, conversation: str, now: float, client: str = "", budget: int = BUDGET,
-    cost: Cost = utf16, nonce: str = "",
+    cost: Cost = utf16, turns_at: str = "/project", nonce: str = "",
 ) -> Block:  # fmt: skip
     """What a session is told when it starts.
 
-    ``source``: startup, resume, clear, fork, or compact (which gives the session its own record). ``nonce`` is
-    for tests; one that a stored text contains is not taken.
+    ``source``: startup, resume, clear, fork, or compact (which gives the session its own record). ``turns_at``:
+    the path of the mount that takes the session's turns, where it is there. ``nonce`` is for tests; one that a
+    stored text contains is not taken.
     """
-    home = _turn_mount(mounts)
+    home = next((mount for mount in mounts if mount.path == turns_at), mounts[0])
     sessions = _sessions(mounts, home, conversation, client, own=source == "compact")
     intro = _intro(home, sessions, now, cost)
     footer = _footer(sessions)
@@ -263,10 +264,6 @@ def _doubt(entry: Entry, today: str) -> str:
 
 
 # -- where we left off
-
-
-def _turn_mount(mounts: Sequence[Mount]) -> Mount:
-    return next((mount for mount in mounts if mount.path == "/project"), mounts[0])
 
 
 def _sessions(

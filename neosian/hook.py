@@ -30,7 +30,9 @@ VERBS = {"start": 4, "stop": 4, "end": 4, "land": 2, "index": 3, "pack": 3}
 def main(argv: list[str]) -> int:
     """Run one verb; 0, or 1 with one line on stderr and in the log."""
     if len(argv) < 2 or argv[0] not in VERBS or len(argv) < VERBS[argv[0]]:
-        sys.stderr.write(f"neosian: {' '.join(argv)!r} is nothing that the launcher says. (see: neosian status)\n")
+        sys.stderr.write(
+            f"neosian: {' '.join(argv)!r} is nothing that the launcher says. (see: neosian status)\n"
+        )
         return 1
     verb, home, *rest = argv
     os.umask(0o077)
@@ -123,7 +125,7 @@ def index(home: str, scope: str) -> None:
         store.repo.close()
 
 
-def land(home: str, *, patience: float = 0.8, spool: Spool | None = None) -> list[Landed]:
+def land(home: str, *, patience: float = 0.9, spool: Spool | None = None) -> list[Landed]:
     """Land the spool, then bring the index up to what landed."""
     from neosian import config
     from neosian.index import Index

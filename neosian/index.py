@@ -82,9 +82,9 @@ class Index(Cache):
         try:
             between = commits.since(repo, shown, tip, limit)
         except GitError:
-            if shown is None:
+            if shown is None or repo.object(shown) is not None:
                 raise
-            between = []
+            between = []  # the commit is gone
         if shown is not None and between is not None and not commits.is_ancestor(repo, shown, tip, between):
             self.rebuild()  # history was rewritten: what it dropped must not be found any more
             shown, between = None, commits.since(repo, None, tip, limit)
@@ -175,22 +175,18 @@ class Index(Cache):
 
     def _read_segment(self, repo: Repo, path: str, blob: str, data: bytes) -> None:
         """Take in a new or longer segment: logs only grow, so mostly just what stands behind the part already read."""
-        old = self.db.execute("SELECT id, size, crc, session FROM segment WHERE path = ?", (path,)).fetchone()
+        old = self.db.execute("SELECT id, size, crc FROM segment WHERE path = ?", (path,)).fetchone()
         known = old[1] if old and len(data) >= old[1] and zlib.crc32(data[: old[1]]) == old[2] else 0
         if old and not known:
             self._drop_segment(repo, path)
-            old = None
         lines, _ = turns.parse_lines(data[known:])
-        session = old[3] if old else self._session(path, lines)
-        row = (blob, len(data), zlib.crc32(data))
-        if old:
-            segment = old[0]
-            self.db.execute("UPDATE segment SET blob = ?, size = ?, crc = ? WHERE id = ?", (*row, segment))
-        else:
-            added = self.db.execute(
-                "INSERT INTO segment(path, blob, size, crc, session) VALUES(?,?,?,?,?)", (path, *row, session)
-            )
-            segment = added.lastrowid
+        session = self._session(path, lines)
+        self.db.execute(
+            "INSERT INTO segment(path, blob, size, crc, session) VALUES(?1, ?2, ?3, ?4, ?5)"
+            " ON CONFLICT(path) DO UPDATE SET blob = ?2, size = ?3, crc = ?4, session = ?5",
+            (path, blob, len(data), zlib.crc32(data), session),
+        )
+        (segment,) = self.db.execute("SELECT id FROM segment WHERE path = ?", (path,)).fetchone()
         self._take_lines(repo, session, segment, lines)
 
     def _take_lines(self, repo: Repo, session: int, segment: int, lines: list[dict[str, Any]]) -> None:
@@ -238,18 +234,9 @@ class Index(Cache):
         said = [] if turn.machine else [prompt for prompt in turn.prompts if not speech.is_machine(prompt)]
         prompt = _text(speech.title(said[0], _PROMPT_MOST)) if said else ""
         answer = _text(speech.snippet(turn.answer, _ANSWER_MOST))
-        times = [turns.seconds(_text(line.get("at"))) for line in turn.lines] or [0.0]
-        row = (
-            session,
-            turn.number,
-            min(times),
-            max(times),
-            _text(turn.state),
-            not said,
-            prompt,
-            answer,
-            segments,
-        )
+        times = [at for line in turn.lines if (at := turns.seconds(_text(line.get("at"))))] or [0.0]
+        span = (min(times), max(times))
+        row = (session, turn.number, *span, _text(turn.state), not said, prompt, answer, segments)
         added = self.db.execute(
             "INSERT INTO turn(session, n, at, ended, state, machine, prompt, answer, segments)"
             " VALUES(?,?,?,?,?,?,?,?,?)",

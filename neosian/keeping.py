@@ -37,12 +37,14 @@ class Span:
     """Lines that land together: a new turn, or (``late``) an addition to one that has landed.
 
     ``lines`` begin with the ``turn`` line and are not scrubbed yet: fields that begin with ``_`` are for the scrubber.
-    ``events`` are used up once the span has landed. ``at``, ``cwd`` and ``root`` are those of the first event.
+    ``events`` are used up once the span has landed; there are none where an event of another turn had something to
+    tell this one. ``first`` is the event it begins with, in ``events`` or not; ``at``, ``cwd`` and ``root`` are its.
     ``id`` makes a second landing harmless; a late span has one of its own, its ``turn`` line keeps the turn's.
     """
 
     __slots__ = (
-        "at", "client", "cwd", "events", "id", "late", "lines", "prompt_id", "root", "session", "state", "turn",
+        "at", "client", "cwd", "events", "first", "id", "late", "lines", "prompt_id", "root", "session", "state",
+        "turn",
     )  # fmt: skip
 
     def __init__(
@@ -58,6 +60,7 @@ class Span:
         self.late = late
         self.lines = lines
         self.events = events
+        self.first = first
         self.at = first.at
         self.cwd = first.cwd
         self.root = first.root

@@ -52,13 +52,13 @@ class Lander:
     """Lands one home's spool. One at a time a home: the spool's lock is held from reading to removing."""
 
     def __init__(
-        self, home: str, settings: Config, *, spool: Spool | None = None, patience: float = 0.8
+        self, home: str, settings: Config, *, spool: Spool | None = None, patience: float = 0.9
     ) -> None:
         self.home = home
         self.settings = settings
         self.spool = spool or Spool(home)
         self.journal = Journal(self.spool.folder, home)
-        self.patience = patience
+        self._until = time.monotonic() + patience
         self.stores: dict[str, Store] = {}
         self.failures: list[NeosianError] = []
         self._places: dict[tuple[str, str], Place] = {}
@@ -91,6 +91,11 @@ class Lander:
                 for store in self.stores.values():
                     store.repo.close()
             return landed
+
+    @property
+    def patience(self) -> float:
+        """Seconds that are left to wait for others' locks: all waits together are bounded, not each."""
+        return max(0.05, self._until - time.monotonic())
 
     def store(self, text: str) -> Store:
         """The store of a scope, opened once."""

@@ -37,7 +37,9 @@ def pack(home: str, scope: str) -> bool:
 
 def _pack(store: Store) -> None:
     repo = store.repo
-    kept = Journal(os.path.join(store.home, "spool"), store.home).kept(os.path.basename(store.path))  # before packing
+    kept = Journal(os.path.join(store.home, "spool"), store.home).kept(
+        os.path.basename(store.path)
+    )  # before packing
     packs = [
         name for name in files.names(os.path.join(repo.git_dir, "objects", "pack")) if name.endswith(".pack")
     ]

@@ -9,15 +9,10 @@ from neosian.draft import Draft
 from neosian.plumbing import object_id
 from neosian.store import Store, committer, message
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
 FILE = "projects.toml"
 _HEAD = """\
-# Which project is which. A directory belongs to the entry that names its remote or its path.
-# Rename a project by renaming its [entry]; move one by editing its identities.
+# Which project is which: a directory belongs to the project that names its remote or its path.
+# To rename a project edit its slug, to move one its identities. New ones are added at the end.
 """
 
 
@@ -48,9 +43,13 @@ def stores(home: str) -> list[Store]:
     """Every scope there is, by name on disk."""
     found = []
     for name in files.names(os.path.join(home, "scopes")):
-        said = files.read(os.path.join(home, "scopes", name, ".git", "neosian", "scope"))
-        if said:
-            found.append(open_store(home, said.decode("utf-8", "replace").strip()))
+        git_dir = os.path.join(home, "scopes", name, ".git")
+        text = (
+            scope.text_of(name)
+            or (files.read(os.path.join(git_dir, "neosian", "scope")) or b"").decode().strip()
+        )
+        if text and os.path.isdir(git_dir):
+            found.append(open_store(home, text))
     return found
 
 
@@ -58,8 +57,8 @@ def find(home: str, root: str) -> Project:
     """The project whose root this is: as registered, else as it would be registered. Writes nothing."""
     identities = [*scope.remote_identities(root), root]
     known = _known(home)
-    for name, entry in known.items():
-        if set(_identities(entry)) & set(identities):
+    for name, theirs in known.items():
+        if theirs & set(identities):
             return Project(name, root, identities)
     name = scope.slug(os.path.basename(root)) or "project"
     if name in known:
@@ -70,60 +69,34 @@ def find(home: str, root: str) -> Project:
 def register(home: str, root: str) -> Project:
     """The project of ``root``, its identities written down in the user scope when they are new."""
     project = find(home, root)
-    if set(project.identities) <= set(_identities(_known(home).get(project.slug, {}))):
+    new = [each for each in project.identities if each not in _known(home).get(project.slug, ())]
+    if not new:
         return project
-    user = open_store(home, scope.user_scope())
 
     def change(draft: Draft) -> None:
-        held = (draft.read(FILE) or _HEAD.encode()).decode("utf-8", "replace")
-        text = _with(held, project)
-        if text != held:
-            draft.put(FILE, text.encode())
-            trailers = {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}
-            draft.commit(message(f"Register project {project.slug}", trailers), committer(), committer())
+        held = (draft.read(FILE) or _HEAD.encode()).decode("utf-8", "surrogateescape")
+        block = (
+            f"[[project]]\nslug = {_quoted(project.slug)}\nidentities = [{', '.join(map(_quoted, new))}]\n"
+        )
+        draft.put(FILE, f"{held.rstrip()}\n\n{block}".encode("utf-8", "surrogateescape"))
+        trailers = {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}
+        draft.commit(message(f"Register project {project.slug}", trailers), committer(), committer())
 
-    user.write(change)
+    open_store(home, scope.user_scope()).write(change)
     return project
 
 
-def _known(home: str) -> Mapping[str, Any]:
+def _known(home: str) -> dict[str, set[str]]:
+    """Identities by slug. A file that cannot be read as TOML is an error: guessing would mix two projects up."""
     user = open_store(home, scope.user_scope())
-    try:
-        return config.parsed_toml(os.path.join(user.path, FILE), os.path.join(home, "cache", "projects.json"))
-    except config.ConfigError:
-        return {}
-
-
-def _identities(entry: object) -> list[str]:
-    found = entry.get("identities") if isinstance(entry, dict) else None
-    return [str(each) for each in found] if isinstance(found, list) else []
-
-
-def _with(text: str, project: Project) -> str:
-    """The file with this project's identities added; everything else stays as the person wrote it."""
-    rows = text.splitlines(keepends=True)
-    heads = (f"[{project.slug}]", f'["{project.slug}"]')
-    for number, row in enumerate(rows):
-        if row.strip() in heads:
-            return _extended(rows, number + 1, project)
-    name = project.slug if project.slug.isascii() else _quoted(project.slug)
-    listed = ", ".join(map(_quoted, project.identities))
-    return f"{text.rstrip()}\n\n[{name}]\nidentities = [{listed}]\n"
-
-
-def _extended(rows: list[str], start: int, project: Project) -> str:
-    for number in range(start, len(rows)):
-        row = rows[number]
-        if row.startswith("["):
-            break
-        if row.partition("=")[0].strip() == "identities" and row.rstrip().endswith("]"):
-            missing = [each for each in project.identities if _quoted(each) not in row]
-            if missing:
-                kept = row.rstrip()[:-1].rstrip().rstrip(",")
-                comma = "" if kept.endswith("[") else ", "
-                rows[number] = f"{kept}{comma}{', '.join(map(_quoted, missing))}]\n"
-            break
-    return "".join(rows)
+    said = config.parsed_toml(os.path.join(user.path, FILE), os.path.join(home, "cache", "projects.json"))
+    known: dict[str, set[str]] = {}
+    entries = said.get("project", [])
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("identities"), list):
+            known.setdefault(str(entry.get("slug", "")), set()).update(map(str, entry["identities"]))
+    known.pop("", None)
+    return known
 
 
 def _quoted(text: str) -> str:

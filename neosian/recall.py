@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 _COMMON = 2_000  # a word in more turns than this tells little
 _CANDIDATES = 200
-_SCANNED_FIRST = 20_000  # turns looked through by substring before the older ones are
+_SCANNED_FIRST = 5_000  # turns looked through by substring before the older ones are
 _COMMON_PHRASES = 2  # phrases without a rarer word in them
 _RAREST = 32  # words of a long query that are asked for
 _NEIGHBOURS = ((1, 0.3), (2, 0.1))
 _SHARE = 0.5
 _DOCUMENT = 2.0  # a document outranks a turn of equal bm25 in the best of company
+_GUESSED = 4  # unknown words for which a near one is looked for
 _VOCABULARY = 6_000  # words looked through for one that is unknown
 _SNIPPET, _BEFORE = 160, 50
 _NAME_SURE = 150  # bytes of a file name before a long one may turn into a hash
@@ -199,7 +200,7 @@ def _match(
     counts = {word: _count(index, word) for word in wanted.words}
     rare = sorted((word for word in counts if 0 < counts[word] <= _COMMON), key=lambda word: counts[word])
     common = [word for word in counts if counts[word] > _COMMON]
-    for word in [word for word in counts if not counts[word]][:_RAREST]:
+    for word in [word for word in counts if not counts[word]][:_GUESSED]:
         rare += [other for other in _nearest(index, word) if other not in rare]
     words = rare[:_RAREST]
     phrases = _affordable(wanted.phrases, rare)

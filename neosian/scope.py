@@ -84,6 +84,22 @@ def disk_name(text: str) -> str:
     return raw[: _NAME_LIMIT - 18].decode("utf-8", "ignore") + "%~" + digest
 
 
+def text_of(name: str) -> str | None:
+    """The text that `disk_name` made this name of; None where a hash stands for its end."""
+    if "%~" in name:
+        return None
+    raw = bytearray()
+    for piece in name.replace(".", ":").replace("+", "/").split("%"):
+        if not raw and not name.startswith("%"):
+            raw += piece.encode("utf-8", "surrogateescape")
+            continue
+        try:
+            raw += bytes.fromhex(piece[:2]) + piece[2:].encode("utf-8", "surrogateescape")
+        except ValueError:
+            return None
+    return raw.decode("utf-8", "surrogatepass")
+
+
 def _safe(char: str) -> str:
     if char == ":":
         return "."

@@ -130,23 +130,23 @@ class Person:
             time.sleep(0.02)
 
     def merge(self) -> None:
-        self.git("commit", "-qam", "Person: before a topic")
+        """Merge a branch made in a linked worktree, as one that came from another machine.
+
+        Not with `git checkout -b`: that reads HEAD before it takes any lock, and what lands in those
+        milliseconds goes along to the branch as any uncommitted change does.
+        """
+        self.git("commit", "-qam", "Person: before a merge")
         name = f"topic-{self.lines}"
-        # By id: `git checkout -b NAME main~1` looks main~1 up twice, and a commit in between mixes the two.
-        start = subprocess.run(
-            ["git", "-C", str(self.folder), "rev-parse", "main~1"], capture_output=True, text=True
-        )
-        if not self.git("checkout", "-q", "-b", name, start.stdout.strip()):
+        elsewhere = self.folder.parent / name
+        if not self.git("worktree", "add", "-q", "-b", name, str(elsewhere), "main~1"):
             return
-        (self.folder / "notes" / f"{name}.md").write_text(self.line())
-        self.git("add", f"notes/{name}.md")
-        self.git("commit", "-qm", "Person: topic")
-        while not self.git("checkout", "-q", "main"):
-            self.git("checkout", "-q", "-f", "main")
+        (elsewhere / "notes" / f"{name}.md").write_text(self.line())
+        self.git("-C", str(elsewhere), "add", f"notes/{name}.md")
+        self.git("-C", str(elsewhere), "commit", "-qm", "Person: topic")
+        self.git("worktree", "remove", "--force", str(elsewhere))
+        self.git("merge", "-q", "--no-ff", "--no-edit", name)
+        while (self.folder / ".git" / "MERGE_HEAD").exists() and not self.git("commit", "-q", "--no-edit"):
             time.sleep(0.02)
-        if not self.git("merge", "-q", "--no-edit", name):
-            while not (self.git("merge", "--abort") or self.git("reset", "-q", "--hard")):
-                time.sleep(0.02)
 
     def leave_open(self) -> None:
         self.edit()
