@@ -64,7 +64,7 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
             draft.delete(edit.path) if edit.data is None else draft.put(edit.path, edit.data)
             adopted.append(edit.path)
         at = time.time()
-        author = agent(actor, at) if actor else person(at)
+        author = agent(actor.partition("#")[0], at) if actor else person(at)
         trailers = {"Neosian-Act": "edit", "Neosian-Actor": actor or author.name}
         body = "\n".join(f"- {edit.path}" for edit in edits) if len(edits) > 1 else ""
         draft.commit(message(_subject(edits), trailers, body), author, committer())

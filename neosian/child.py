@@ -46,6 +46,7 @@ class Child:
 
     def __init__(self, argv: list[str], environment: Mapping[str, str], timeout: float) -> None:
         self._argv = argv
+        self._timeout = timeout
         self._until = time.monotonic() + timeout
         self._buffer = bytearray()
         their_in, self._in = os.pipe()
@@ -83,7 +84,8 @@ class Child:
             raise GitError(tuple(self._argv[-2:]), -1, "it took too long and was ended")
 
     def write(self, data: bytes) -> None:
-        """Send ``data``; meant for requests far smaller than a pipe's buffer."""
+        """Send a request far smaller than a pipe's buffer; its answers get the whole time limit anew."""
+        self._until = time.monotonic() + self._timeout
         rest = memoryview(data)
         while rest:
             self._wait(self._in, select.POLLOUT)

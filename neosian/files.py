@@ -25,6 +25,8 @@ def read(path: str) -> bytes | None:
 
 def make_dir(path: str) -> None:
     """Make ``path`` and its missing parents, each 0700 under any umask."""
+    if not path:
+        return
     try:
         os.mkdir(path, PRIVATE_DIR)
     except FileExistsError:

@@ -19,6 +19,20 @@ from neosian.store import Store
 
 _ID = re.compile(r"[0-9a-f]{40}")
 _CANDIDATES = 500
+_QUICK = 16 * 1024 * 1024
+
+
+class DamagedError(BrokenStoreError):
+    """A repository that must be mended, which takes longer than whoever found it has."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is damaged and being mended; what was to land waits.", "neosian status")
+
+
+def is_quick(repo: Repo) -> bool:
+    """Whether mending takes about as long as a landing: every commit is looked through, so packs must be small."""
+    folder = os.path.join(repo.git_dir, "objects", "pack")
+    return sum(os.stat(os.path.join(folder, name)).st_size for name in files.names(folder)) < _QUICK
 
 
 def heal(store: Store, journal: Journal, machine: str) -> str:

@@ -109,7 +109,7 @@ def land_all(home: str) -> None:
     from neosian.spool import Spool
 
     Spool(home).recover()
-    land(home, patience=60.0)
+    land(home, patience=60.0, mends=True)
 
 
 def index(home: str, scope: str) -> None:
@@ -125,14 +125,18 @@ def index(home: str, scope: str) -> None:
         store.repo.close()
 
 
-def land(home: str, *, patience: float = 0.9, spool: Spool | None = None) -> list[Landed]:
-    """Land the spool, then bring the index up to what landed."""
+def land(
+    home: str, *, patience: float = 0.9, spool: Spool | None = None, mends: bool = False
+) -> list[Landed]:
+    """Land the spool, then bring the index up to what landed. A damaged store that a hook has no time to mend is
+    left to a child."""
     from neosian import config
+    from neosian.healing import DamagedError
     from neosian.index import Index
     from neosian.landing import Lander
 
     settings, wrong = config.load(home)
-    lander = Lander(home, settings, patience=patience, spool=spool)
+    lander = Lander(home, settings, patience=patience, spool=spool, mends=mends)
     landed = lander.land()
     for text in dict.fromkeys(each.scope for each in landed):
         store = lander.store(text)
@@ -142,6 +146,8 @@ def land(home: str, *, patience: float = 0.9, spool: Spool | None = None) -> lis
         store.repo.close()
         if len(lander.journal.kept(os.path.basename(store.path))) >= PACK_AFTER:
             detach("pack", home, text)
+    if any(isinstance(failure, DamagedError) for failure in lander.failures):
+        detach("land", home)
     if lander.failures:
         raise lander.failures[0]
     if wrong:

@@ -14,9 +14,9 @@ from neosian import adopt, files, projects, recording, scope, turns
 from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
-from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError
+from neosian.errors import BrokenStoreError, GitError, NeosianError
 from neosian.events import Event
-from neosian.healing import heal
+from neosian.healing import DamagedError, heal, is_quick
 from neosian.journal import Journal, Note
 from neosian.mounts import flag_values
 from neosian.places import Place, find_place, machine, new_place
@@ -49,10 +49,20 @@ class Landed:
 
 
 class Lander:
-    """Lands one home's spool. One at a time a home: the spool's lock is held from reading to removing."""
+    """Lands one home's spool. One at a time a home: the spool's lock is held from reading to removing.
+
+    ``patience`` is how long it may wait for others in all, in seconds; ``mends`` whether it has the time to mend a
+    large damaged repository.
+    """
 
     def __init__(
-        self, home: str, settings: Config, *, spool: Spool | None = None, patience: float = 0.9
+        self,
+        home: str,
+        settings: Config,
+        *,
+        spool: Spool | None = None,
+        patience: float = 0.9,
+        mends: bool = False,
     ) -> None:
         self.home = home
         self.settings = settings
@@ -61,6 +71,7 @@ class Lander:
         self._until = time.monotonic() + patience
         self.stores: dict[str, Store] = {}
         self.failures: list[NeosianError] = []
+        self._mends = mends
         self._places: dict[tuple[str, str], Place] = {}
         self._new: set[tuple[str, str]] = set()
         self._touches = Touches((), self.journal)
@@ -74,12 +85,18 @@ class Lander:
             if not events:
                 return []
             self._new = {(event.client, event.session) for event in events if _begins(event)}
-            self._touches = Touches(events, self.journal)
             try:
                 batch = assemble(
                     events, self._memory, self._find_launch,
                     now=time.time() if sweep else None, silence=self.settings.record_silence,
                 )  # fmt: skip
+                landing = [
+                    (event, f"{actor(span.first)}#{span.turn}")
+                    for span in batch.spans
+                    for event in span.events
+                ]
+                waiting = [(event, actor(event)) for event in batch.keep]
+                self._touches = Touches([*landing, *waiting], self.journal)
                 landed: list[Landed] = []
                 for text, spans in self._by_scope(batch.spans).items():
                     try:
@@ -134,8 +151,7 @@ class Lander:
 
     def _new_place(self, span: Span) -> Place:
         """Where a conversation's turns go, fixed at its first event."""
-        first = min(span.events, key=lambda event: event.at)
-        place = new_place(self.home, self.settings, first)
+        place = new_place(self.home, self.settings, span.first)
         self._places[(span.client, span.session)] = place
         return place
 
@@ -149,8 +165,9 @@ class Lander:
             return turns.Memory()
         draft = Draft(store.repo, tip)
         paths = recording.segments(draft, place.day, client, session)
+        # Two: just after a segment closed, what comes late belongs to the one before.
         return turns.remember(
-            line for path in paths[-1:] for line in turns.parse_lines(draft.read(path) or b"")[0]
+            line for path in paths[-2:] for line in turns.parse_lines(draft.read(path) or b"")[0]
         )
 
     def _find_launch(self, client: str, name: str) -> turns.Launch | None:
@@ -199,8 +216,8 @@ class Lander:
         try:
             store.write(change, before=before, patience=self.patience)
         except (BrokenStoreError, GitError) as broken:
-            if isinstance(broken, BusyError):
-                raise
+            if not (self._mends or is_quick(store.repo)):
+                raise DamagedError(store.path) from broken
             self._log(f"{broken} {heal(store, self.journal, self._machine)}")
             store.write(change, before=before, patience=self.patience)
         for each in landed:
@@ -216,17 +233,22 @@ class Lander:
             input_chars=self.settings.record_input_chars,
             ignore=self.settings.record_ignore,
         )
-        agent = flag_values(span.events[0].level.split(FLAG_SEPARATOR), "--agent")
-        actor = f"{agent[-1] if agent else span.client}:{span.session}"
         about = {
-            "actor": actor,
+            "actor": actor(span.first),
             "branch": scope.branch(span.cwd) if span.cwd else "",
             "host": os.uname().nodename,
         }
         lines = render(span.lines, policy, about)
-        at = max(event.at for event in span.events)
+        at = max((event.at for event in span.events), default=span.at)
         return recording.Span(
-            span.client, span.session, span.turn, lines, actor=actor, at=at, state=span.state, late=span.late
+            span.client,
+            span.session,
+            span.turn,
+            lines,
+            actor=actor(span.first),
+            at=at,
+            state=span.state,
+            late=span.late,
         )
 
     def _adopt_elsewhere(self, store: Store) -> None:
@@ -258,6 +280,12 @@ class Lander:
                 continue
             self.spool.drop(note.raw)
             self.journal.finish(commit, os.path.basename(store.path))
+
+
+def actor(event: Event) -> str:
+    """Who acts in a session: the client, or the agent that the hook line names."""
+    named = flag_values(event.level.split(FLAG_SEPARATOR), "--agent")
+    return f"{named[-1] if named else event.client}:{event.session}"
 
 
 def _context_event(entry: Entry) -> Event:

@@ -81,6 +81,7 @@ def recover(repo: Repo, *, patience: float = 0.8) -> dict[str, str]:
     Then see to it that index and work tree hold what landed lately. Gives back what a commit from a stale
     index took out of main again: the path of a log, and the blob it should hold.
     """
+    repo.index_seen = None
     if _older_than_boot(_index_lock(repo)):
         files.remove(_index_lock(repo))
     _clear_ref_locks(repo)
@@ -108,7 +109,7 @@ def _finish(repo: Repo, new: str, patience: float) -> None:
         _set_next(repo, None)
     else:
         base = repo.git("merge-base", tip, new, check=False).decode().strip()
-        if tip == new:
+        if base == new:  # main has it, perhaps under a person's commit: remember it as if we had lived
             parents = repo.parents(new)
             Recent(repo).add(repo.diff(parents[0] if parents else None, new))
         elif base not in (new, ""):
@@ -231,7 +232,6 @@ def _look_again(repo: Repo, patience: float) -> dict[str, str]:
     """Compare what landed lately with main, index and work tree; mend the last two, name what main lost."""
     recent = Recent(repo)
     tip = repo.tip()
-    repo.index_seen = None
     if tip is None or not recent.rows:
         return {}
     lost = {}
@@ -304,7 +304,10 @@ def _write_out(repo: Repo, changes: Iterable[Change], *, keep_logs: bool = False
         if tip := repo.tip():
             repo.git("read-tree", tip, index=spare, timeout=30.0)
     else:
+        # With its time: git takes an entry as old as the index file for one that may have changed since.
+        times = os.stat(index)
         files.write(spare, held)
+        os.utime(spare, ns=(times.st_atime_ns, times.st_mtime_ns))
     update = ("update-index", "--index-version", "4", "--add", "--remove", "-z")
     if written:
         listed = b"".join(os.fsencode(change.path) + b"\0" for change in written)

@@ -130,7 +130,7 @@ class Spool:
                 entry = self._read(os.path.join(self.new, name), name)
             except FileNotFoundError:
                 continue
-            except (PayloadError, NeosianError) as error:
+            except (PayloadError, NeosianError, IsADirectoryError, PermissionError) as error:
                 self.set_aside(name, str(error))
                 continue
             yield entry

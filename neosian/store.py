@@ -129,8 +129,7 @@ class Store:
         if not os.path.exists(os.path.join(git_dir, "config")):
             files.write(os.path.join(git_dir, "config"), _SETTINGS.encode())
         files.write(os.path.join(self.repo.private, "scope"), self.scope.encode() + b"\n")
-        if not self.repo.head():
-            # An empty HEAD is what a crash leaves; git then takes the folder for no repository at all.
+        if self._head_is_torn():
             files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
         if self.repo.tip() is None and not os.path.exists(os.path.join(self.repo.git_dir, "packed-refs")):
             draft = Draft(self.repo, None)
@@ -149,7 +148,13 @@ class Store:
 
     def ready(self) -> bool:
         """Whether the repository can be worked in without `make` (a cheap look)."""
-        return self.exists and bool(self.repo.head()) and self.repo.tip() is not None
+        return self.exists and not self._head_is_torn() and self.repo.tip() is not None
+
+    def _head_is_torn(self) -> bool:
+        """Whether HEAD is what a crash leaves of it: with less than a whole line git sees no repository at all."""
+        said = (files.read(os.path.join(self.repo.git_dir, "HEAD")) or b"").strip()
+        whole = f"ref: {MAIN}".encode()
+        return said != whole and whole.startswith(said)
 
     def write(
         self,

@@ -24,10 +24,10 @@ _LATELY = 20
 
 
 class Touches:
-    """The calls that wait in the spool, and (read when they are asked for) those that landed last."""
+    """The calls of waiting events, each with its actor, and (read when asked for) those that landed last."""
 
-    def __init__(self, events: Iterable[Event], landed: journal.Journal) -> None:
-        self._waiting = [touch for event in events for touch in _of_event(event)]
+    def __init__(self, events: Iterable[tuple[Event, str]], landed: journal.Journal) -> None:
+        self._waiting = [touch for event, actor in events for touch in _of_event(event, actor)]
         self._journal = landed
 
     def named_by(self, path: str, changed: float) -> str | None:
@@ -50,8 +50,7 @@ class Touches:
                 yield from _of_lines(turns.parse_lines(b"".join(note.lines))[0]) if note else ()
 
 
-def _of_event(event: Event) -> Iterator[Touch]:
-    actor = f"{event.client}:{event.session}"
+def _of_event(event: Event, actor: str) -> Iterator[Touch]:
     took = (event.data.get("ms") or 0) / 1000
     for path in touched_by(event):
         yield os.path.realpath(path), event.at - took, event.at, actor

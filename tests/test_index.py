@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from neosian import commits, turns
+from neosian.errors import GitError
 from neosian.index import Index, turn_text
 from neosian.recall import Hit, find
 from tests.scopes import ADA, BOB, NOW, Scope, turn_lines
@@ -98,6 +99,39 @@ def test_a_bad_line_costs_only_itself(scope: Scope) -> None:
     path.write_bytes(b"<<<<<<< HEAD\n\0\0\0\n{torn\n[]\n")
     scope.land(ADA, 1, "good parser")
     assert look(scope, "parser") == ["1#1"]
+
+
+def test_a_segment_that_began_with_rubbish_alone(scope: Scope) -> None:
+    scope.log(ADA).write_bytes(b"{torn\n")
+    scope.commit()
+    scope.land(BOB, 1, "lexer")
+    assert look(scope, "lexer") == ["2#1"]
+    scope.land(ADA, 1, "parser")
+    assert look(scope, "parser") == ["1#1"]
+
+
+def test_a_line_without_a_time_does_not_set_a_turn_back(scope: Scope) -> None:
+    first, *rest = turn_lines(ADA, 1, "parser", "x")
+    scope.append(scope.log(ADA), [first, *({**line, "at": "?"} for line in rest)])
+    scope.commit()
+    look(scope, "x")
+    with Index.open(str(scope.cache)) as index:
+        assert index.turns(ADA)[0].at == NOW
+
+
+def test_a_git_that_fails_costs_no_index(scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    scope.land(ADA, 1, "parser")
+    look(scope, "x")
+    scope.land(ADA, 2, "walrus")
+
+    def fail(*_: object) -> None:
+        raise GitError(("log",), 128, "out of memory")
+
+    with Index.open(str(scope.cache)) as index:
+        monkeypatch.setattr(commits, "since", fail)
+        with pytest.raises(GitError):
+            index.catch_up(scope.store.repo)
+        assert index.counts()["turns"] == 1
 
 
 def test_numbers_and_characters_that_no_database_takes(scope: Scope) -> None:

@@ -11,6 +11,7 @@ from neosian import recall
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.recall import Hit, search, snippet, split
+from neosian.scope import disk_name
 from tests.scopes import ADA, BOB, NOW, Scope, turn_lines
 
 SAID = (
@@ -118,6 +119,14 @@ def test_a_turn_among_turns_on_the_matter_comes_first(scope: Scope) -> None:
     assert (first.conversation, first.turn, last.conversation) == (ADA, 2, BOB)
 
 
+def test_a_session_with_more_on_the_matter_comes_first(scope: Scope) -> None:
+    scope.land(ADA, 1, "about the walrus", at=NOW - 60)
+    scope.land(ADA, 9, "about the walrus", at=NOW - 50)
+    scope.land(BOB, 1, "about the walrus")
+    scope.land(BOB, 2, "quite another thing")
+    assert search(scope.store, "walrus")[-1].conversation == BOB
+
+
 def test_words_side_by_side_count_more(scope: Scope) -> None:
     scope.land(ADA, 1, "the pipe was old and everything seemed broken here", "")
     scope.land(BOB, 1, "it says broken pipe and then everything seemed old", "")
@@ -134,6 +143,22 @@ def test_common_words_are_dropped_while_rarer_are_left(scope: Scope, monkeypatch
     assert numbers(search(scope.store, "walrus error")) == [6]
     assert sorted(numbers(search(scope.store, "error"))) == [1, 2, 3, 4, 5, 6]
     assert numbers(search(scope.store, "walrus error", conversation=ADA, since=NOW)) == [6]
+
+
+def test_a_phrase_of_common_words_still_counts(scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recall, "_COMMON", 2)
+    scope.land(ADA, 1, "walrus: the pipe is old and seems broken", "")
+    scope.land(BOB, 1, "walrus: seems an old and broken pipe is the", "")
+    for n in range(2, 8):
+        scope.land(ADA, n, f"pipe {n} broken", "")
+    assert search(scope.store, "walrus broken pipe")[0].conversation == BOB
+
+
+def test_common_words_are_found_in_documents_too(scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recall, "_COMMON", 0)
+    scope.land(ADA, 1, "a walrus script")
+    scope.write("x.md", "walrus script")
+    assert {hit.kind for hit in search(scope.store, "walrus script")} == {"turn", "document"}
 
 
 def test_one_hit_for_a_document(scope: Scope) -> None:
@@ -261,11 +286,12 @@ def test_an_empty_scope_has_no_conversation(scope: Scope) -> None:
         recall.turn(scope.store.repo, ADA, 1)
 
 
-def test_an_id_that_is_no_file_name(scope: Scope) -> None:
-    lines = turn_lines("../x y", 1, "odd", "id")
-    scope.append(scope.log("%2e%2e%2fx%20y"), lines)
-    scope.commit()
-    assert recall.turn(scope.store.repo, "../x y", 1).prompts == ["odd"]
+@pytest.mark.parametrize("id", ["../x y", "ABC-9", "a/b", "C:\\x", "CON", "x" * 300, ".git", "a#b"])
+def test_an_id_that_is_no_file_name(scope: Scope, id: str) -> None:
+    scope.append(scope.log(disk_name(id)), turn_lines(id, 1, "odd", "id"))
+    scope.land(BOB, 1, "other")
+    assert recall.turn(scope.store.repo, id, 1).prompts == ["odd"]
+    assert recall.turn(scope.store.repo, f"claude-code:{id}", 1).prompts == ["odd"]
 
 
 def test_sessions_of_a_store(scope: Scope) -> None:

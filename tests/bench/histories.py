@@ -1,0 +1,252 @@
+"""Histories of any length, made in minutes: one `git fast-import` stream in exactly the layout of the store.
+
+The few that take long to make are kept in a folder of the temporary directory and grow by what is landed in them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from neosian import cache, index, packing, query, recording, scope, turns
+from neosian.recording import SEGMENT_BYTES
+from tests.bench import stage, template, texts
+from tests.bench.errors import BenchError
+from tests.bench.progress import Progress
+from tests.bench.stage import CLIENT, Said, Stage
+from tests.bench.template import Place, Template
+from tests.bench.texts import Texts
+
+SESSION_TURNS = 30
+PACKED_BY = 200  # landings from pack to pack, as in use
+_KEPT_FROM = 5_000  # turns; a smaller history is made anew in each run
+_GROWN = 1.02
+_MINUTES = 6  # from turn to turn
+
+
+class Plan(NamedTuple):
+    """What to make: how many turns, in sessions of ``SESSION_TURNS`` or in one; each landed, or (for what only the
+    index sees) a session in one commit."""
+
+    turns: int
+    one_session: bool = False
+    landed: bool = True
+
+    @property
+    def name(self) -> str:
+        """The folder it is kept in."""
+        return f"{self.turns}-{'one' if self.one_session else 'many'}{'' if self.landed else '-read'}"
+
+    def __str__(self) -> str:
+        return f"{self.turns:,} turns in {'one session' if self.one_session else 'sessions of 30'}"
+
+
+class History:
+    """A made history: the stage it lies on, its turns, and words for more."""
+
+    def __init__(self, plan: Plan, stage: Stage, words: Texts, session: str) -> None:
+        self.plan = plan
+        self.stage = stage
+        self.words = words
+        self.session = session
+
+
+class Landing(NamedTuple):
+    """One commit of the stream: its message, its time, its files."""
+
+    message: bytes
+    author: str
+    at: int
+    files: list[tuple[str, bytes]]
+
+
+class Maker:
+    """Makes histories, all from one pool of text."""
+
+    def __init__(self, folder: Path, progress: Progress) -> None:
+        self._folder = folder
+        self._progress = progress
+        self._pool = ""
+
+    def words(self, seed: int) -> Texts:
+        """A source of text of its own."""
+        self._pool = self._pool or texts.sources()
+        return Texts(self._pool, seed)
+
+    def history(self, plan: Plan, passing: Path) -> History:
+        """A history by its plan: the kept one, else a new one; ``passing`` is where those live that are not kept."""
+        kept = plan.turns >= _KEPT_FROM
+        here = Stage((self._folder if kept else passing) / plan.name)
+        made = here.folder / "made.json"
+        words = self.words(zlib.crc32(f"{plan.name} {time.time()}".encode()))
+        if not (kept and _serves(here, made, plan)):
+            shutil.rmtree(here.folder, ignore_errors=True)
+            with self._progress.step(f"making {plan}"):
+                session = self._make(plan, here)
+            made.write_text(json.dumps({"of": _stamp(), "session": session}))
+        here.install()
+        packing.pack(str(here.home), here.store.scope)
+        self._index(plan, here)
+        return History(plan, here, words, json.loads(made.read_text())["session"])
+
+    def _make(self, plan: Plan, here: Stage) -> str:
+        here.make()
+        cut = template.land(here)
+        real = here.git("rev-parse", "main").decode().strip()
+        turns = Turns(plan, cut, self.words(plan.turns))
+        importing = turns.landings()
+        small = plan.turns < _KEPT_FROM
+        for size in _batches(plan.turns, PACKED_BY if small else plan.turns):
+            _fast_import(here, turns, importing, size, loose=small)
+            packing.pack(str(here.home), here.store.scope)
+        here.git("reset", "--quiet", "--hard", "main")
+        _check(here, plan, real)
+        return turns.session
+
+    def _index(self, plan: Plan, here: Stage) -> None:
+        """Have the real index catch up; one that another version of the code made is made anew."""
+        stamp, store = here.folder / "index.made", here.store
+        code = "".join(Path(str(module.__file__)).read_text() for module in (cache, index, query))
+        if not stamp.exists() or stamp.read_text() != code:
+            Path(store.cache).unlink(missing_ok=True)
+        with self._progress.step(f"indexing {plan}"), index.Index.open(store.cache) as shown:
+            if not shown.catch_up(store.repo, None):
+                raise BenchError(f"The index of {plan} could not be made.")
+            if shown.counts()["turns"] < plan.turns:
+                raise BenchError(f"The index of {plan} has {shown.counts()['turns']} turns.")
+        store.repo.close()
+        stamp.write_text(code)
+
+
+class Turns:
+    """The turns of a plan one after the other, as the commits that landing them would have made."""
+
+    def __init__(self, plan: Plan, cut: Template, words: Texts) -> None:
+        self.plan = plan
+        self.session = ""
+        self._cut = cut
+        self._words = words
+        self._path = ""
+        self._segment = bytearray()
+        self._closed: list[tuple[str, bytes]] = []
+        self._place = Place("", "", 0, 0.0, 0.0)
+        self._now = time.time() - 3600.0
+
+    def landings(self) -> Iterator[Landing]:
+        """One commit a turn, or one a session."""
+        for number in range(self.plan.turns):
+            said = self._said()
+            begins = number == 0 or (number % SESSION_TURNS == 0 and not self.plan.one_session)
+            at = self._now - (self.plan.turns - number) * _MINUTES * 60
+            self._go_to(self._begin(said, at) if begins else self._next(at))
+            self._segment += self._cut.log(self._place, said, self._words.id())
+            last = number + 1 == self.plan.turns or self._place.number == SESSION_TURNS
+            if self.plan.landed or last:
+                yield self._landing(said)
+
+    def _said(self) -> Said:
+        sizes = {name: int(size * self._words.dice.uniform(0.6, 1.4)) for name, size in self._cut.sizes.items()}
+        return said(self._words, sizes)
+
+    def _begin(self, said: Said, at: float) -> Place:
+        self.session = self._words.id()
+        return Place(self.session, said.prompt, 1, at, at)
+
+    def _next(self, at: float) -> Place:
+        return self._place._replace(number=self._place.number + 1, at=at)
+
+    def _go_to(self, place: Place) -> None:
+        """Close the segment where a landing would."""
+        self._place = place
+        if place.number == 1 or len(self._segment) >= SEGMENT_BYTES:
+            if self._segment and not self.plan.landed:
+                self._closed.append((self._path, bytes(self._segment)))
+            self._segment.clear()
+            name = f"{place.number:05}-{self._cut.machine}-{CLIENT}-{place.session}.jsonl"
+            self._path = f"record/{self._day()}/{name}"
+
+    def _day(self) -> str:
+        return time.strftime("%Y-%m/%d", time.gmtime(self._place.started))
+
+    def _landing(self, said: Said) -> Landing:
+        place = self._place
+        page = (f"sessions/{self._day()}/{scope.disk_name(place.session)}.md", self._cut.page(place, said))
+        files = [*self._closed, (self._path, bytes(self._segment)), page]
+        self._closed.clear()
+        author = f"{CLIENT}:{place.session} <{CLIENT}@neosian.invalid>"
+        return Landing(self._cut.message(place, said), author, int(place.at), files)
+
+
+def said(words: Texts, sizes: dict[str, int]) -> Said:
+    """New texts of these sizes."""
+    code = {name: words.lines(sizes[name]) for name in ("read", "output", "edit", "answer")}
+    return Said(prompt="Look into " + words.sentence(sizes["prompt"]), **code)
+
+
+def default_folder() -> Path:
+    """Where histories are kept between runs."""
+    return Path(tempfile.gettempdir()).resolve() / f"neosian-bench-{os.getuid()}"
+
+
+def _stamp() -> str:
+    """What a kept history depends on: the format, and the code that made it."""
+    parts = [Path(str(module.__file__)).read_text() for module in (stage, template, texts, turns, recording)]
+    return f"{turns.VERSION} {zlib.crc32(''.join([*parts, Path(__file__).read_text()]).encode()):08x}"
+
+
+def _serves(here: Stage, made: Path, plan: Plan) -> bool:
+    """Whether a kept history is whole, of this code, and about as long as its plan says."""
+    if not made.exists() or json.loads(made.read_text())["of"] != _stamp():
+        return False
+    landed = int(here.git("rev-list", "--count", "main"))
+    return not plan.landed or landed <= plan.turns * _GROWN
+
+
+def _batches(total: int, size: int) -> Iterator[int]:
+    for start in range(0, total, size):
+        yield min(size, total - start)
+
+
+def _fast_import(here: Stage, turns: Turns, landings: Iterator[Landing], count: int, *, loose: bool) -> None:
+    """Write the commits of ``count`` turns on top of main; ``loose``: as single objects, as landings leave them."""
+    limit = 1_000_000 if loose else 1
+    argv = ["git", "-C", here.store.path, "-c", f"fastimport.unpackLimit={limit}", "fast-import", "--quiet"]
+    child = subprocess.Popen(argv, stdin=subprocess.PIPE, env=here.environment)
+    assert child.stdin is not None
+    parent = here.git("rev-parse", "main").decode().strip()
+    written = 0
+    for landing in landings:
+        _write(child.stdin, landing, parent)
+        parent = ""
+        written += 1
+        if turns.plan.landed and written == count:
+            break
+    child.stdin.close()
+    if child.wait():
+        raise BenchError("git fast-import failed.")
+
+
+def _write(stream: IO[bytes], landing: Landing, parent: str) -> None:
+    head = f"commit refs/heads/main\nauthor {landing.author} {landing.at} +0000\n"
+    head += f"committer neosian <neosian@neosian.invalid> {landing.at} +0000\ndata {len(landing.message)}\n"
+    stream.write(head.encode() + landing.message)
+    if parent:
+        stream.write(f"from {parent}\n".encode())
+    for path, data in landing.files:
+        stream.write(f"M 100644 inline {path}\ndata {len(data)}\n".encode() + data + b"\n")
+
+
+def _check(here: Stage, plan: Plan, real: str) -> None:
+    """See to it that the made history has the shape of the landed turn, and lies in the folder as git has it."""
+    if plan.landed and (made := template.shape(here, "main")) != (landed := template.shape(here, real)):
+        raise BenchError(f"What was made is shaped otherwise than what lands: {made} is not {landed}.")
+    if here.git("status", "--porcelain"):
+        raise BenchError(f"The folder of {plan} is not what git has.")

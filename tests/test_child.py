@@ -1,0 +1,112 @@
+"""Git children: they see no environment but ours, say why they failed, and end at their deadline."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from neosian.child import Child, clean_environment, git_program
+from neosian.errors import GitError
+
+FOREIGN = (
+    "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_CONFIG_COUNT", "GIT_AUTHOR_NAME", "GIT_EDITOR", "GIT_TRACE",
+)  # fmt: skip
+
+
+def shell(script: str, timeout: float = 10.0) -> Child:
+    return Child(["sh", "-c", script], dict(os.environ), timeout)
+
+
+def open_handles() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_git_exports_to_its_hooks_reaches_no_child(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "/somewhere/else")
+    assert name not in clean_environment("/nowhere")
+
+
+def test_a_child_has_the_path_and_a_home_without_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/opt/bin")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
+    environment = clean_environment("/nowhere")
+    assert environment["PATH"] == "/opt/bin"
+    assert environment["HOME"] == environment["XDG_CONFIG_HOME"] == "/nowhere"
+    assert environment["GIT_CONFIG_GLOBAL"] == os.devnull
+    assert "secret" not in environment.values()
+
+
+def test_a_desktop_without_a_path_still_finds_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PATH")
+    child = Child(["git", "--version"], clean_environment("/nowhere"), 10.0)
+    assert child.communicate(b"")[1].startswith(b"git version")
+
+
+def test_the_git_that_the_launcher_wrote_down_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert git_program() == "git"
+    monkeypatch.setenv("NEOSIAN_GIT", "/opt/git/bin/git")
+    assert git_program() == "/opt/git/bin/git"
+
+
+def test_more_than_a_pipe_holds_goes_in_and_comes_out() -> None:
+    data = os.urandom(1 << 20)
+    assert shell("cat").communicate(data) == (0, data, b"")
+
+
+def test_a_child_that_reads_nothing_is_no_error() -> None:
+    status, out, errors = shell("exec <&-; echo out; echo oops >&2; exit 3").communicate(b"x" * (1 << 20))
+    assert (status, out, errors) == (3, b"out\n", b"oops\n")
+
+
+def test_a_child_that_takes_too_long_is_ended() -> None:
+    child = shell("exec sleep 60", timeout=0.1)
+    with pytest.raises(GitError, match="took too long"):
+        child.communicate(b"")
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_silent_child_is_ended_while_a_line_is_waited_for() -> None:
+    child = shell("exec sleep 60", timeout=0.1)
+    with pytest.raises(GitError, match="took too long"):
+        child.line()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_program_that_is_not_there_is_named() -> None:
+    with pytest.raises(GitError, match="cannot run /no/such/git"):
+        Child(["/no/such/git"], {}, 1.0)
+
+
+def test_a_child_that_died_says_why() -> None:
+    child = shell("echo first; echo 'fatal: no such thing' >&2; exit 128")
+    assert child.line() == b"first"
+    with pytest.raises(GitError, match="no such thing") as caught:
+        child.line()
+    assert (caught.value.status, caught.value.detail) == (128, "fatal: no such thing")
+
+
+def test_lines_and_counted_bytes_follow_each_other() -> None:
+    child = shell("printf 'one\\nabcdefg\\n'")
+    assert (child.line(), child.exactly(3), child.line()) == (b"one", b"abc", b"defg")
+    assert child.close() == 0
+
+
+@pytest.mark.parametrize("end", ["communicate", "close", "kill", "failed"])
+def test_no_pipe_stays_open(end: str) -> None:
+    before = open_handles()
+    child = shell("cat")
+    getattr(child, end)(*((b"",) if end == "communicate" else ()))
+    assert open_handles() == before
+
+
+def test_no_pipe_stays_open_where_nothing_could_be_started(tmp_path: Path) -> None:
+    before = open_handles()
+    with pytest.raises(GitError):
+        Child([str(tmp_path)], {}, 1.0)
+    assert open_handles() == before

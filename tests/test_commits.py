@@ -1,0 +1,82 @@
+"""Commits as records, read from `git log` whatever stands in their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neosian.commits import is_ancestor, is_line, log, since, trailers
+from neosian.errors import GitError
+from tests.scopes import ADA, NOW, Scope
+
+
+@pytest.fixture
+def scope(tmp_path: Path) -> Iterator[Scope]:
+    scope = Scope(tmp_path)
+    yield scope
+    scope.store.repo.close()
+
+
+def test_who_acted_when_and_on_which_paths(scope: Scope) -> None:
+    id = scope.land(ADA, 3, "Fix it", at=NOW)
+    (commit,) = log(scope.store.repo, "main")
+    assert (commit.id, commit.parents, commit.at) == (id, [], NOW)
+    assert (commit.actor, commit.act, commit.conversation, commit.turn) == (
+        f"claude-code:{ADA}#3", "record", ADA, 3,
+    )  # fmt: skip
+    assert commit.subject == "Record turn 3: Fix it"
+    assert [(status, path) for status, path, _ in commit.changes] == [
+        ("A", str(scope.log(ADA).relative_to(scope.root)))
+    ]
+
+
+def test_a_plain_commit_is_a_person_s_edit(scope: Scope) -> None:
+    scope.write("a b\té.md", "x")
+    scope.commit("Just a note: with a colon")
+    (commit,) = log(scope.store.repo, "main")
+    assert (commit.actor, commit.act, commit.conversation, commit.turn) == ("Ada Person", "edit", "", None)
+    assert commit.changes[0][1] == "a b\té.md"
+
+
+def test_a_merge_comes_once(scope: Scope) -> None:
+    scope.commit("one")
+    scope.git("checkout", "-q", "-b", "side")
+    scope.write("side.md", "x")
+    side = scope.commit("side")
+    scope.git("checkout", "-q", "main")
+    scope.write("main.md", "x")
+    main = scope.commit("main")
+    scope.git("merge", "-q", "--no-edit", "side")
+    merge, *_ = found = log(scope.store.repo, "main")
+    assert len({commit.id for commit in found}) == len(found) == 4
+    assert (merge.parents, [path for _, path, _ in merge.changes]) == ([main, side], ["side.md"])
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ("Subject", {}),
+        ("Subject\n\nTurn: 3\nSource: a#1\nSource: b#2\n", {"Turn": "3", "Source": "a#1"}),
+        ("Subject\n\nNote: this is\n\nTurn: 4", {"Turn": "4"}),
+        ("Subject\n\nno trailer here: no", {}),
+    ],
+)
+def test_trailers(message: str, found: dict[str, str]) -> None:
+    assert trailers(message) == found
+
+
+def test_what_lies_between(scope: Scope) -> None:
+    ids = [scope.land(ADA, n, "x") for n in (1, 2, 3)]
+    repo = scope.store.repo
+    between = since(repo, ids[0], ids[2], 2)
+    assert between is not None
+    assert [commit.id for commit in between] == [ids[2], ids[1]]
+    assert is_line(ids[0], between)
+    assert is_ancestor(repo, ids[0], ids[2], between)
+    assert since(repo, None, ids[2], 2) is None
+    assert since(repo, ids[2], ids[0], None) == []
+    assert not is_ancestor(repo, ids[2], ids[0], [])
+    with pytest.raises(GitError):
+        since(repo, "1" * 40, ids[0], None)

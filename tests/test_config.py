@@ -1,0 +1,109 @@
+"""Settings: every key has a default, a wrong one is told and does not stop anything."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from neosian import config
+from neosian.scope import matches
+
+
+def written(home: Path, text: str) -> str:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(text, encoding="utf-8")
+    return str(home)
+
+
+def test_without_a_file_every_setting_has_its_default(tmp_path: Path) -> None:
+    settings, wrong = config.load(str(tmp_path / "none"))
+    assert wrong == ""
+    assert (settings.record_output_chars, settings.record_input_chars) == (4096, 16_384)
+    assert (settings.record_capture, settings.context_start, settings.context_budget) == ("all", True, 9500)
+    assert settings.record_silence == 6 * 3600
+    assert "**/.env" in settings.record_ignore
+
+
+def test_a_file_says_what_differs(tmp_path: Path) -> None:
+    home = written(
+        tmp_path,
+        '[record]\noutput_chars = 100\nignore = ["**/x"]\ncapture = "marked"\n[context]\nstart = false\n',
+    )
+    settings, wrong = config.load(home)
+    assert (settings.record_output_chars, settings.record_ignore) == (100, ("**/x",))
+    assert (settings.record_capture, settings.context_start, wrong) == ("marked", False, "")
+    assert settings.record_input_chars == 16_384
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("record = 1", "[record] is not a table"),
+        ("[record]\noutput_chars = -1", "output_chars must be a whole number"),
+        ("[record]\noutput_chars = true", "output_chars must be a whole number"),
+        ('[record]\nignore = "**"', "ignore must be a list of texts"),
+        ('[record]\ncapture = "some"', "capture must be one of 'all', 'marked'"),
+        ("[context]\nstart = 1", "start must be one of True, False"),
+        ("[record", "config.toml is not TOML"),
+    ],
+)
+def test_a_wrong_setting_is_named_and_the_default_used(text: str, told: str, tmp_path: Path) -> None:
+    settings, wrong = config.load(written(tmp_path, text))
+    assert told in wrong
+    assert "The default is used" in wrong
+    assert settings.record_output_chars == 4096
+
+
+def test_a_file_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(b"\xff\xfe[record]")
+    assert "is not TOML" in config.load(str(tmp_path))[1]
+
+
+def test_a_changed_file_is_read_anew(tmp_path: Path) -> None:
+    home = written(tmp_path, "[record]\noutput_chars = 100\n")
+    assert config.load(home)[0].record_output_chars == 100
+    written(tmp_path, "[record]\noutput_chars = 2000\n")
+    assert config.load(home)[0].record_output_chars == 2000
+
+
+def test_what_a_file_said_is_taken_from_the_cache_while_it_stands(tmp_path: Path) -> None:
+    home = written(tmp_path, "[record]\noutput_chars = 100\n")
+    config.load(home)
+    cache = tmp_path / "cache" / "config.json"
+    kept = json.loads(cache.read_text())
+    cache.write_text(json.dumps(kept | {"said": {"record": {"output_chars": 7}}}))
+    assert config.load(home)[0].record_output_chars == 7
+
+
+@pytest.mark.parametrize("cached", [b"", b"{", b"[]", b"null", b'{"of": 1}', b"\xff"])
+def test_a_broken_cache_is_written_anew(cached: bytes, tmp_path: Path) -> None:
+    home = written(tmp_path, "[record]\noutput_chars = 100\n")
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "config.json").write_bytes(cached)
+    settings, wrong = config.load(home)
+    assert (settings.record_output_chars, wrong) == (100, "")
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    home = written(tmp_path, "[record]\noutput_chars = 100\n")
+    (tmp_path / "cache").write_text("a file")
+    assert config.load(home)[0].record_output_chars == 100
+    assert os.path.isfile(tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("path", "throwaway"),
+    [
+        ("/tmp/claude-0/work", True),
+        ("/tmp/claude-0", True),
+        ("/tmp/claude-0/a/b/c", True),
+        ("/private/tmp/claude-501/x", True),
+        ("/tmp/shop", False),
+        ("/home/dev/tmp/claude-0/x", False),
+    ],
+)
+def test_folders_that_a_client_makes_for_a_moment_are_known(path: str, throwaway: bool) -> None:
+    assert matches(path, config.THROWAWAY) is throwaway

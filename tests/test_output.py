@@ -1,0 +1,86 @@
+"""What reaches a terminal: aligned, UTF-8, and nothing that the terminal would obey."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from neosian import output
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("plain\ttext\nnext", "plain\ttext\nnext"),
+        ("\x1b[31mred\x1b[0m", "�[31mred�[0m"),
+        ("\x1b]0;title\x07", "�]0;title�"),
+        ("one\r\ntwo", "one\ntwo"),
+        ("over\rwritten", "over�written"),
+        ("\x9b31m", "�31m"),
+        ("half \udc88", "half �"),
+        ("a\0b", "a�b"),
+        ("日本語 🎉", "日本語 🎉"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_shown_instead(words: str, shown: str) -> None:
+    assert output.printable(words) == shown
+
+
+def test_columns_are_aligned_and_the_last_is_not_padded() -> None:
+    rows = [("a", "long cell", "x"), ("bbb", "c", "")]
+    assert output.table(rows, ("n", "what", "end")).splitlines() == [
+        "n    what       end",
+        "a    long cell  x",
+        "bbb  c",
+    ]
+
+
+def test_wide_and_combining_letters_are_aligned_by_what_they_take() -> None:
+    rows = output.table([("日本", "1"), ("e\u0301te\u0301", "2"), ("abcd", "3")]).splitlines()
+    assert rows == ["日本  1", "e\u0301te\u0301   2", "abcd  3"]
+
+
+def test_a_cell_stays_in_its_row() -> None:
+    assert output.table([("one\ntwo", "x")]) == "one two  x"
+
+
+def test_a_table_without_rows_is_empty() -> None:
+    assert output.table([]) == ""
+
+
+def test_json_is_one_line_of_real_letters(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    output.as_json({"text": "naïve 日本\n", "half": "\udc88"})
+    out = capfdbinary.readouterr().out
+    assert out.count(b"\n") == 1
+    assert "naïve 日本".encode() in out
+    assert json.loads(out) == {"text": "naïve 日本\n", "half": "?"}
+
+
+def test_text_is_utf_8_whatever_the_terminal_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    output.text("café")
+    assert stream.buffer.getvalue() == "café\n".encode()  # type: ignore[attr-defined]
+
+
+def test_a_stdout_without_bytes_is_written_to_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    output.text("café")
+    assert stream.getvalue() == "café\n"
+
+
+def test_a_note_stands_beside_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    output.note("by the way\x1b")
+    assert capsys.readouterr() == ("", "by the way�\n")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "just now"), (59, "just now"), (60, "1 min ago"), (7199, "1 h ago"), (200_000, "2 d ago")],
+)
+def test_an_age_is_told_in_its_largest_unit(seconds: float, said: str) -> None:
+    assert output.ago(seconds) == said

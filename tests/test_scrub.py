@@ -1,0 +1,156 @@
+"""What of a span reaches git."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from neosian.payload import Cut
+from neosian.scrub import Policy, render
+from tests.recorded import landed, session
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+PERSON: dict[str, Any] = {"from": "person"}
+TURN = {"v": 1, "turn": 1, "n": 0, "kind": "turn", "at": "t", "state": "done", "cwd": "/home/dev/shop"}
+
+
+def rendered(kind: str, policy: Policy | None = None, **fields: Any) -> dict[str, Any]:
+    """One line of a turn, as it lands."""
+    line = {"v": 1, "turn": 1, "n": 1, "kind": kind, "at": "t"} | fields
+    return render([TURN, line], policy or Policy(), {})[1]
+
+
+def test_the_turn_line_is_completed_and_the_others_left_alone() -> None:
+    (span,) = landed(session("v197_queued_in_tool.jsonl")).spans
+    lines = render(span.lines, Policy(), {"actor": "claude-code:s", "branch": "main"})
+    assert (lines[0]["actor"], lines[0]["branch"], "actor" in lines[1]) == ("claude-code:s", "main", False)
+    assert not [name for line in lines for name in line if name.startswith("_")]
+
+
+def test_what_a_turn_line_says_already_is_not_said_anew() -> None:
+    assert render([TURN | {"branch": "old"}], Policy(), {"branch": "new"})[0]["branch"] == "old"
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("prompt", {"text": f"use {SECRET}"}),
+        ("answer", {"text": f"I used {SECRET}"}),
+        ("tool_result", {"text": f"token {SECRET}", "ok": True}),
+        ("tool_call", {"input": {"command": f"curl {SECRET}", "list": [SECRET], SECRET: 1}}),
+        ("event", {"payload": {"deep": {"er": SECRET}}}),
+        ("permission", {"reason": SECRET, "input": {"x": SECRET}}),
+        ("subagent", {"text": SECRET}),
+        ("compact", {"text": SECRET}),
+        ("context", {"text": SECRET}),
+        ("answer", {"text": "", "error": SECRET}),
+    ],
+)
+def test_no_kind_of_line_keeps_a_secret(kind: str, fields: dict[str, Any]) -> None:
+    assert SECRET not in str(rendered(kind, **fields))
+
+
+def test_private_parts_of_a_prompt_are_not_stored() -> None:
+    assert "hidden" not in rendered("prompt", text="a <private>hidden</private> b")["text"]
+    assert "hidden" not in rendered("prompt", text="a <private>hidden")["text"]
+    assert (
+        "hidden" not in rendered("tool_result", text="<private>hidden</private>", ok=True, **PERSON)["text"]
+    )
+
+
+def test_a_long_output_keeps_its_head() -> None:
+    for size in (5000, 50_000):
+        line = rendered("tool_result", text="x" * size, ok=True)
+        assert (line["text"], line["chars"]) == ("x" * 4096, size)
+
+
+def test_a_failed_call_keeps_both_ends() -> None:
+    line = rendered("tool_result", text="head" + "x" * 50_000 + "tail", ok=False)
+    assert line["chars"] == 50_008
+    assert (line["text"][:4], line["text"][-4:]) == ("head", "tail")
+    assert "45,912 characters left out" in line["text"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 4096])
+@pytest.mark.parametrize("ok", [True, False, None])
+def test_an_output_that_fits_stays_whole(size: int, ok: bool | None) -> None:
+    line = rendered("tool_result", text="x" * size, ok=ok)
+    assert (line["text"], "chars" in line) == ("x" * size, False)
+
+
+def test_a_persons_words_are_never_cut() -> None:
+    assert rendered("tool_result", text="x" * 9000, ok=True, **PERSON)["text"] == "x" * 9000
+    assert rendered("prompt", text="x" * 90_000)["text"] == "x" * 90_000
+
+
+def test_what_was_cut_before_tells_its_true_length() -> None:
+    assert rendered("prompt", text=Cut("head tail", 10**7))["chars"] == 10**7
+    assert rendered("tool_result", text=Cut("x" * 60_000, 10**7), ok=True)["chars"] == 10**7
+
+
+@pytest.mark.parametrize("ok", [True, False])
+@pytest.mark.parametrize("place", range(4040, 4100, 5))
+def test_no_secret_slips_through_at_a_cut(ok: bool, place: int) -> None:
+    text = " " * (place // (1 if ok else 2)) + SECRET + " " * 9000
+    both = text + text[::-1].replace(SECRET[::-1], SECRET)
+    line = rendered("tool_result", text=text if ok else both, ok=ok)
+    assert "a1B2c3" not in line["text"]
+
+
+def test_a_half_secret_at_the_end_of_the_window_does_not_slide_into_what_is_kept() -> None:
+    def shrink(text: str) -> str:
+        return text.replace("S" * 1000, "*")
+
+    policy = Policy(
+        output_chars=4096,
+        input_chars=4096,
+        redact=shrink,
+        redact_value=lambda value: {"command": shrink(value["command"])},  # type: ignore[index]
+    )
+    text = ("S" * 1000 + " ") * 8 + "S" * 1000 + "x" * 9000  # the ninth lies across the end of the window
+    assert "SS" not in rendered("tool_result", policy, text=text, ok=True)["text"]
+    assert "SS" not in rendered("tool_call", policy, input={"command": text})["input"]["command"]
+    assert "SS" not in rendered("tool_result", policy, text=text[::-1], ok=False)["text"][-2048:]
+
+
+def test_strings_of_an_input_are_cut_one_by_one() -> None:
+    edits = [{"new_string": "y" * 20_000}, {"new_string": "z"}]
+    line = rendered("tool_call", input={"a/b~c": "x" * 16_385, "edits": edits, "n": 1, "t": "x" * 16_384})
+    assert [len(line["input"][name]) for name in ("a/b~c", "t")] == [16_384, 16_384]
+    assert line["chars"] == {"/a~1b~0c": 16_385, "/edits/0/new_string": 20_000}
+    assert line["input"]["n"] == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"file_path": ".env"},
+        {"command": "cat /home/dev/shop/.env"},
+        {"file_path": "/home/dev/shop/sub/.env.local"},
+    ],
+)
+def test_a_call_on_a_file_to_ignore_leaves_nothing_of_it(asked: dict[str, Any]) -> None:
+    policy = Policy(ignore=["*.key", "**/.env*"])
+    call = rendered("tool_call", policy, call="c", tool="Bash", input=asked)
+    result = rendered(
+        "tool_result", policy, call="c", ok=True, text="KEY=1", _input=asked, _cwd="/home/dev/shop"
+    )
+    for line in (call, result):
+        assert (line["dropped"], "input" in line, "text" in line) == ("**/.env*", False, False)
+    assert (call["tool"], result["ok"]) == ("Bash", True)
+
+
+def test_a_relative_path_is_matched_from_where_the_call_ran() -> None:
+    policy = Policy(ignore=["/home/dev/shop/private/*"])
+    line = rendered("tool_call", policy, cwd="/home/dev/shop/private", input={"file_path": "diary.md"})
+    assert line["dropped"] == "/home/dev/shop/private/*"
+
+
+def test_other_functions_can_take_the_secrets_out() -> None:
+    policy = Policy(redact=str.upper, redact_value=lambda value: value, hide_private=lambda text, whole: text)
+    assert rendered("answer", policy, text="abc")["text"] == "ABC"
+
+
+def test_fields_that_are_not_known_survive() -> None:
+    assert rendered("answer", text="a", later={"x": 1})["later"] == {"x": 1}
