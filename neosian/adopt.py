@@ -196,6 +196,6 @@ def _new_documents(draft: Draft, below: str) -> Iterator[str]:
 
 
 def same_as_main(draft: Draft, path: str) -> bool:
-    """Whether the folder's file is what main has (both missing counts)."""
-    entry = draft.entry(path)
+    """Whether the folder's file is what main has, before the draft's own commits (both missing counts)."""
+    entry = draft.repo.entry(draft.base, path) if draft.base else None
     return publish.work_tree_id(draft.repo, path) == (entry.id if entry else NOTHING)

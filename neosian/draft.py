@@ -28,8 +28,9 @@ class Signature:
 
 
 def _plain(text: str) -> str:
-    """A name git accepts in a header: one line, without its delimiters."""
-    return " ".join(text.replace("<", "").replace(">", "").split()).strip(".,:;\"' ")
+    """A name git accepts in a header: one line, without its delimiters and control characters."""
+    kept = "".join(char for char in " ".join(text.split()) if char >= " " and char not in "<>")
+    return kept.strip(".,:;\"' ")
 
 
 class Draft:

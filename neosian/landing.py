@@ -14,7 +14,7 @@ from neosian import adopt, files, projects, recording, scope, turns
 from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
-from neosian.errors import BrokenStoreError, GitError, NeosianError
+from neosian.errors import BrokenStoreError, GitError, NeosianError, UsageError
 from neosian.events import Event
 from neosian.healing import DamagedError, heal, is_quick
 from neosian.journal import Journal, Note
@@ -134,7 +134,13 @@ class Lander:
     def _by_scope(self, spans: Iterable[Span]) -> dict[str, list[Span]]:
         found: dict[str, list[Span]] = {}
         for span in spans:
-            place = self._place(span.client, span.session) or self._new_place(span)
+            try:
+                place = self._place(span.client, span.session) or self._new_place(span)
+            except UsageError as error:  # a hook line's scope or mount that is none: its events wait aside
+                self.failures.append(error)
+                for event in span.events:
+                    self.spool.set_aside(event.spooled, str(error))
+                continue
             found.setdefault(place.scope, []).append(span)
         return found
 

@@ -46,7 +46,10 @@ def segments(draft: Draft, day: str, client: str, session: str) -> list[str]:
 def add(draft: Draft, day: str, machine: str, span: Span) -> str:
     """Commit one span to ``draft``; the commit's id."""
     path = _segment(draft, day, machine, span)
-    draft.put(path, (draft.read(path) or b"") + b"".join(map(turns.dumps, span.lines)))
+    held = draft.read(path) or b""
+    if held and not held.endswith(b"\n"):
+        held += b"\n"  # somebody committed a torn last line: ours must not be glued to it
+    draft.put(path, held + b"".join(map(turns.dumps, span.lines)))
     turn = turns.group(span.lines)[span.turn]
     _put_page(draft, day, span, turn)
     trailers = {

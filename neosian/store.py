@@ -87,9 +87,14 @@ class Lock:
 
 def message(subject: str, trailers: Mapping[str, str], body: str = "") -> str:
     """A commit message: one plain line, an optional body, and git trailers for machines."""
-    line = " ".join(subject.split()) or "(no subject)"
-    rows = [f"{key}: {' '.join(value.split())}" for key, value in trailers.items() if value]
+    line = _one_line(subject) or "(no subject)"
+    rows = [f"{key}: {_one_line(value)}" for key, value in trailers.items() if value]
     return "\n\n".join(part for part in (line, body.strip(), "\n".join(rows)) if part) + "\n"
+
+
+def _one_line(words: str) -> str:
+    """Words on one line, without the control characters that git refuses or a terminal obeys."""
+    return "".join(char if char >= " " else "\N{REPLACEMENT CHARACTER}" for char in " ".join(words.split()))
 
 
 def agent(client: str, at: float) -> Signature:

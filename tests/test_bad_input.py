@@ -400,4 +400,3 @@ def test_the_same_turn_again_after_a_crash_changes_nothing(hooks: Hooks) -> None
         (hooks.home / "spool" / "new" / name).write_bytes(data)
     land(hooks)
     assert [git(scope, "rev-parse", "main") for scope in hooks.scopes()] == before
-    assert hooks.spooled() == []

@@ -54,7 +54,7 @@ class Hooks:
             if not self._emptied():
                 raise BenchError("The launcher spooled nothing.")
 
-        return Act("spool", "tool event into the spool", SPOOL, ready, check)
+        return Act("spool", "tool event into the spool", self.history.plan, SPOOL, ready, check)
 
     def start(self) -> Act:
         """The start of a session, which is told where the ones before it left off."""
@@ -65,7 +65,7 @@ class Hooks:
             self._emptied()
 
         return Act(
-            "start", f"session start, {self.history.plan}", START,
+            "start", "session start", self.history.plan, START,
             lambda _: self._command(self.stage.start(self.history.words.id())), check,
         )  # fmt: skip
 
@@ -81,12 +81,10 @@ class Hooks:
             if self._emptied():
                 raise BenchError("A turn did not land.")
 
-        return Act("stop", f"stop, {self.history.plan}", STOP, ready, check)
+        return Act("stop", "stop", self.history.plan, STOP, ready, check)
 
     def _command(self, event: Event) -> Command:
-        return Command(
-            self.stage.hook(event.verb), self.stage.project, self.stage.environment, event.payload
-        )
+        return Command(self.stage.hook(event.verb), self.stage.project, self.stage.environment, event.payload)
 
     def _said(self) -> Said:
         return said(self.history.words, _SIZES)
@@ -118,9 +116,9 @@ class Searches:
         return self._act("neosian search", argv)
 
     def _act(self, name: str, argv: list[str]) -> Act:
-        turns = self.history.plan.turns
+        plan = self.history.plan
         return Act(
-            "search", f"{name}, {turns:,} turns", SEARCH[turns],
+            "search", name, plan, SEARCH[plan.turns],
             lambda number: Command(
                 [*argv, QUERIES[number % len(QUERIES)]], self.stage.project, self.stage.environment
             ),

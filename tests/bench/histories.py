@@ -1,6 +1,6 @@
 """Histories of any length, made in minutes: one `git fast-import` stream in exactly the layout of the store.
 
-The few that take long to make are kept in a folder of the temporary directory and grow by what is landed in them.
+The ones that take long to make are kept in a folder of the temporary directory and grow by what is landed in them.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import subprocess
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from neosian import cache, index, packing, query, recording, scope, turns
+from neosian.plumbing import object_id
 from neosian.recording import SEGMENT_BYTES
 from tests.bench import stage, template, texts
 from tests.bench.errors import BenchError
@@ -29,6 +31,7 @@ SESSION_TURNS = 30
 PACKED_BY = 200  # landings from pack to pack, as in use
 _KEPT_FROM = 5_000  # turns; a smaller history is made anew in each run
 _GROWN = 1.02
+_MADE = "made.json"
 _MINUTES = 6  # from turn to turn
 
 
@@ -60,19 +63,21 @@ class History:
 
 
 class Landing(NamedTuple):
-    """One commit of the stream: its message, its time, its files."""
+    """One commit of the stream: its message, author and time, the session's page, its logs."""
 
     message: bytes
     author: str
     at: int
-    files: list[tuple[str, bytes]]
+    page: tuple[str, bytes]
+    logs: list[tuple[str, bytes]]
 
 
 class Maker:
-    """Makes histories, all from one pool of text."""
+    """Makes histories, all from one pool of text; ``passing`` is where those go that are made for one run."""
 
-    def __init__(self, folder: Path, progress: Progress) -> None:
-        self._folder = folder
+    def __init__(self, kept: Path, passing: Path, progress: Progress) -> None:
+        self._kept = kept
+        self._passing = passing
         self._progress = progress
         self._pool = ""
 
@@ -81,32 +86,37 @@ class Maker:
         self._pool = self._pool or texts.sources()
         return Texts(self._pool, seed)
 
-    def history(self, plan: Plan, passing: Path) -> History:
-        """A history by its plan: the kept one, else a new one; ``passing`` is where those live that are not kept."""
-        kept = plan.turns >= _KEPT_FROM
-        here = Stage((self._folder if kept else passing) / plan.name)
-        made = here.folder / "made.json"
-        words = self.words(zlib.crc32(f"{plan.name} {time.time()}".encode()))
-        if not (kept and _serves(here, made, plan)):
+    def history(self, plan: Plan) -> History:
+        """A history that was made ready."""
+        here = self._stage(plan)
+        session = json.loads((here.folder / _MADE).read_text())["session"]
+        return History(plan, here, self.words(time.time_ns()), session)
+
+    def ready(self, plan: Plan) -> None:
+        """Have a history on the disk: the kept one if it serves, else a new one."""
+        here = self._stage(plan)
+        if not _serves(here, plan):
             shutil.rmtree(here.folder, ignore_errors=True)
             with self._progress.step(f"making {plan}"):
                 session = self._make(plan, here)
-            made.write_text(json.dumps({"of": _stamp(), "session": session}))
+            (here.folder / _MADE).write_text(json.dumps({"of": _stamp(), "session": session}))
         here.install()
         packing.pack(str(here.home), here.store.scope)
         self._index(plan, here)
-        return History(plan, here, words, json.loads(made.read_text())["session"])
+
+    def _stage(self, plan: Plan) -> Stage:
+        return Stage((self._kept if plan.turns >= _KEPT_FROM else self._passing) / plan.name)
 
     def _make(self, plan: Plan, here: Stage) -> str:
         here.make()
         cut = template.land(here)
         real = here.git("rev-parse", "main").decode().strip()
         turns = Turns(plan, cut, self.words(plan.turns))
-        importing = turns.landings()
-        small = plan.turns < _KEPT_FROM
-        for size in _batches(plan.turns, PACKED_BY if small else plan.turns):
-            _fast_import(here, turns, importing, size, loose=small)
+        landings = turns.landings()
+        for _ in range(0, plan.turns, PACKED_BY) if plan.turns < _KEPT_FROM else ():
+            _fast_import(here, islice(landings, PACKED_BY), loose=True)
             packing.pack(str(here.home), here.store.scope)
+        _fast_import(here, landings, loose=False)
         here.git("reset", "--quiet", "--hard", "main")
         _check(here, plan, real)
         return turns.session
@@ -153,7 +163,9 @@ class Turns:
                 yield self._landing(said)
 
     def _said(self) -> Said:
-        sizes = {name: int(size * self._words.dice.uniform(0.6, 1.4)) for name, size in self._cut.sizes.items()}
+        sizes = {
+            name: int(size * self._words.dice.uniform(0.6, 1.4)) for name, size in self._cut.sizes.items()
+        }
         return said(self._words, sizes)
 
     def _begin(self, said: Said, at: float) -> Place:
@@ -179,10 +191,10 @@ class Turns:
     def _landing(self, said: Said) -> Landing:
         place = self._place
         page = (f"sessions/{self._day()}/{scope.disk_name(place.session)}.md", self._cut.page(place, said))
-        files = [*self._closed, (self._path, bytes(self._segment)), page]
+        logs = [*self._closed, (self._path, bytes(self._segment))]
         self._closed.clear()
         author = f"{CLIENT}:{place.session} <{CLIENT}@neosian.invalid>"
-        return Landing(self._cut.message(place, said), author, int(place.at), files)
+        return Landing(self._cut.message(place, said), author, int(place.at), page, logs)
 
 
 def said(words: Texts, sizes: dict[str, int]) -> Said:
@@ -202,46 +214,47 @@ def _stamp() -> str:
     return f"{turns.VERSION} {zlib.crc32(''.join([*parts, Path(__file__).read_text()]).encode()):08x}"
 
 
-def _serves(here: Stage, made: Path, plan: Plan) -> bool:
+def _serves(here: Stage, plan: Plan) -> bool:
     """Whether a kept history is whole, of this code, and about as long as its plan says."""
+    made = here.folder / _MADE
     if not made.exists() or json.loads(made.read_text())["of"] != _stamp():
         return False
     landed = int(here.git("rev-list", "--count", "main"))
     return not plan.landed or landed <= plan.turns * _GROWN
 
 
-def _batches(total: int, size: int) -> Iterator[int]:
-    for start in range(0, total, size):
-        yield min(size, total - start)
-
-
-def _fast_import(here: Stage, turns: Turns, landings: Iterator[Landing], count: int, *, loose: bool) -> None:
-    """Write the commits of ``count`` turns on top of main; ``loose``: as single objects, as landings leave them."""
+def _fast_import(here: Stage, landings: Iterable[Landing], *, loose: bool) -> None:
+    """Write these commits on top of main; ``loose``: as single objects, as landings leave them."""
     limit = 1_000_000 if loose else 1
     argv = ["git", "-C", here.store.path, "-c", f"fastimport.unpackLimit={limit}", "fast-import", "--quiet"]
+    parent = here.git("rev-parse", "main").decode().strip()
     child = subprocess.Popen(argv, stdin=subprocess.PIPE, env=here.environment)
     assert child.stdin is not None
-    parent = here.git("rev-parse", "main").decode().strip()
-    written = 0
-    for landing in landings:
-        _write(child.stdin, landing, parent)
-        parent = ""
-        written += 1
-        if turns.plan.landed and written == count:
-            break
+    while some := list(islice(landings, PACKED_BY)):
+        # Each blob is stored as its difference from the one before: so all pages come before the logs.
+        child.stdin.writelines(b"blob\n" + _data(landing.page[1]) for landing in some)
+        for landing in some:
+            child.stdin.writelines(_commit(landing, parent))
+            parent = ""
     child.stdin.close()
     if child.wait():
         raise BenchError("git fast-import failed.")
 
 
-def _write(stream: IO[bytes], landing: Landing, parent: str) -> None:
-    head = f"commit refs/heads/main\nauthor {landing.author} {landing.at} +0000\n"
-    head += f"committer neosian <neosian@neosian.invalid> {landing.at} +0000\ndata {len(landing.message)}\n"
-    stream.write(head.encode() + landing.message)
+def _commit(landing: Landing, parent: str) -> Iterator[bytes]:
+    yield f"commit refs/heads/main\nauthor {landing.author} {landing.at} +0000\n".encode()
+    yield f"committer neosian <neosian@neosian.invalid> {landing.at} +0000\n".encode()
+    yield _data(landing.message)
     if parent:
-        stream.write(f"from {parent}\n".encode())
-    for path, data in landing.files:
-        stream.write(f"M 100644 inline {path}\ndata {len(data)}\n".encode() + data + b"\n")
+        yield f"from {parent}\n".encode()
+    path, page = landing.page
+    yield f"M 100644 {object_id('blob', page)} {path}\n".encode()
+    for path, data in landing.logs:
+        yield f"M 100644 inline {path}\n".encode() + _data(data)
+
+
+def _data(data: bytes) -> bytes:
+    return b"data %d\n%s\n" % (len(data), data)
 
 
 def _check(here: Stage, plan: Plan, real: str) -> None:

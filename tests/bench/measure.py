@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench.errors import BenchError
+from tests.bench.histories import Plan
 from tests.bench.progress import Progress
 from tests.bench.stage import python
 
@@ -20,7 +21,9 @@ FLOOR = python("-I", "-S", "-c", "pass")
 class Command:
     """A process to measure: what it runs, where, and what it is given."""
 
-    def __init__(self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str], given: bytes = b"") -> None:
+    def __init__(
+        self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str], given: bytes = b""
+    ) -> None:
         self.argv = argv
         self.cwd = cwd
         self.environment = environment
@@ -29,7 +32,11 @@ class Command:
 
 def cpu_of(command: Command) -> tuple[float, bytes]:
     """Seconds of CPU, user and system, of a process and all children it waited for; and what it printed."""
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as errors,
+    ):
         given.write(command.given)
         given.seek(0)
         child = subprocess.Popen(
@@ -55,10 +62,14 @@ class Act:
 
     group: str
     name: str
+    plan: Plan
     bound: float
     ready: Callable[[int], Command]
     check: Callable[[bytes], None]
     ratios: list[float] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.plan}"
 
     @property
     def ratio(self) -> float:

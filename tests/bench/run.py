@@ -56,19 +56,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         shutil.rmtree(passing, ignore_errors=True)
     if args.json:
-        print(json.dumps({"floor_ms": round(floor * 1000, 2), "rows": [row.json() for row in rows]}, indent=1))
+        print(
+            json.dumps({"floor_ms": round(floor * 1000, 2), "rows": [row.json() for row in rows]}, indent=1)
+        )
     else:
         print(table.render(rows), end="")
         if floor:
-            print(f"\nratios to `python -I -S -c pass`: {floor * 1000:.1f} ms of CPU; disk to the bytes of the turn logs")
+            print(
+                f"\nratios to `python -I -S -c pass`: {floor * 1000:.1f} ms of CPU; disk to the bytes of the turn logs"
+            )
     return 0
 
 
-def bench(sizes: Sizes, groups: set[str], rounds: int | None, kept: Path, passing: Path) -> tuple[list[Row], float]:
+def bench(
+    sizes: Sizes, groups: set[str], rounds: int | None, kept: Path, passing: Path
+) -> tuple[list[Row], float]:
     """Every row, and the floor in seconds."""
     progress = Progress()
     made = make(plans(sizes, groups), kept, passing, progress)
-    rows = [row for plan, history in made.items() if "disk" in groups and plan.turns == 1_000 for row in disk.rows(history)]
+    on_disk = [made[plan] for plan in made if plan.turns == 1_000 and "disk" in groups]
+    rows = [row for history in on_disk for row in disk.rows(history)]
     acts = list(_acts(made, groups))
     floor = 0.0
     if acts:
@@ -92,13 +99,11 @@ def plans(sizes: Sizes, groups: set[str]) -> list[Plan]:
 def make(wanted: Sequence[Plan], kept: Path, passing: Path, progress: Progress) -> dict[Plan, History]:
     """The histories, the short ones first; two are made at a time."""
     progress.say(f"making ready {len(wanted)} histories (long ones are kept in {kept})")
-    maker = Maker(kept, progress)
-    if (os.cpu_count() or 1) > 1:
-        with ProcessPoolExecutor(2) as pool:
-            for _ in pool.map(maker.ready, wanted, [passing] * len(wanted)):
-                pass
-    histories = {plan: maker.history(plan, passing) for plan in wanted}
-    return dict(sorted(histories.items()))
+    maker = Maker(kept, passing, progress)
+    with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        for _ in pool.map(maker.ready, wanted):
+            pass
+    return {plan: maker.history(plan) for plan in sorted(wanted)}
 
 
 def _acts(made: dict[Plan, History], groups: set[str]) -> Iterator[Act]:
@@ -121,10 +126,9 @@ def _rows(acts: Sequence[Act], groups: set[str]) -> Iterator[Row]:
     for group in GROUPS:
         mine = [act for act in acts if act.group == group]
         for act in mine:
-            yield Row(group, act.name, act.ratio, act.bound, *act.spread)
-        smallest = [act.ratio for act in mine if act.turns == 10]
+            yield Row(group, str(act), act.ratio, act.bound, *act.spread)
         for kind in (False, True) if group in bounds else ():
-            ratios = smallest + [act.ratio for act in mine if act.one_session is kind and act.turns > 10]
+            ratios = [act.ratio for act in mine if act.plan.turns == 10 or act.plan.one_session is kind]
             if len(ratios) > 1:
                 name = "one session" if kind else "sessions of 30"
                 yield table.growth(group, f"{group}, {name}, shortest to longest", ratios, bounds[group])

@@ -65,7 +65,9 @@ class Stage:
     @property
     def store(self) -> Store:
         """The project's scope."""
-        return projects.open_store(str(self.home), f"{scope.user_scope()}/proj:{scope.slug(self.project.name)}")
+        return projects.open_store(
+            str(self.home), f"{scope.user_scope()}/proj:{scope.slug(self.project.name)}"
+        )
 
     def run(self, argv: list[str], given: bytes = b"") -> bytes:
         """The standard output of a process in the project; BenchError unless it ends with 0."""
@@ -140,7 +142,12 @@ class Stage:
 
     def _event(self, verb: str, name: str, session: str, **more: object) -> Event:
         log = f"{self.environment['HOME']}/.claude/projects/-shop/{session}.jsonl"
-        head = {"session_id": session, "transcript_path": log, "cwd": str(self.project), "hook_event_name": name}
+        head = {
+            "session_id": session,
+            "transcript_path": log,
+            "cwd": str(self.project),
+            "hook_event_name": name,
+        }
         return Event(verb, json.dumps({**head, **more}, ensure_ascii=False).encode("utf-8", "replace"))
 
 

@@ -86,7 +86,9 @@ class Template:
 
     def message(self, place: Place, said: Said) -> bytes:
         """The commit's message."""
-        text = self._message.replace(f"Turn {_TURN}: @@prompt@@", f"Turn {place.number}: {speech.title(said.prompt)}")
+        text = self._message.replace(
+            f"Turn {_TURN}: @@prompt@@", f"Turn {place.number}: {speech.title(said.prompt)}"
+        )
         text = text.replace(_SESSION, place.session).replace(f"#{_TURN}\n", f"#{place.number}\n")
         return text.replace(f"\nTurn: {_TURN}\n", f"\nTurn: {place.number}\n").encode("utf-8", "replace")
 
