@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 _ANSWERED_FOR = 5.0
 
 
-def begin(home: str, client: str, name: str, *, spool: Spool | None = None) -> str:
+def begin(
+    home: str, client: str, name: str, *, spool: Spool | None = None, behind: list[str] | None = None
+) -> str:
     """What the session whose spooled start event is ``name`` is told; "" when another hook line told it already.
 
-    What is told is spooled too: it becomes a `context` line of the session's first turn.
+    What is told is spooled too: it becomes a `context` line of the session's first turn. Scopes whose index is too
+    far behind to catch up in a hook's time are added to ``behind``.
     """
     settings, wrong = config.load(home)
     if wrong:
@@ -44,9 +47,10 @@ def begin(home: str, client: str, name: str, *, spool: Spool | None = None) -> s
         for mount in seen.mounts:
             if mount.scope == seen.turns:
                 mount.scope = place.scope
+        seen.turns = place.scope
     block = block_for(
         home, seen, source=str(event.data.get("source") or "startup"), conversation=event.session, client=client,
-        budget=min(settings.context_budget, program.START_LIMIT), cost=program.cost,
+        budget=min(settings.context_budget, program.START_LIMIT), cost=program.cost, behind=behind,
     )  # fmt: skip
     _keep(home, spool, event, block.text, seen)
     return block.text
@@ -54,7 +58,7 @@ def begin(home: str, client: str, name: str, *, spool: Spool | None = None) -> s
 
 def block_for(
     home: str, seen: Layout, *, source: str, conversation: str, client: str, budget: int,
-    cost: Callable[[str], int],
+    cost: Callable[[str], int], behind: list[str] | None = None,
 ) -> Block:  # fmt: skip
     """The block for a session with these mounts. Nothing is written but the index, which is a cache."""
     mounts: list[Mount] = []
@@ -63,11 +67,12 @@ def block_for(
             store = projects.open_store(home, mount.scope)
             index = Index.open(store.cache)
             mounts.append(Mount(mount.path, store, index))
-            if store.exists:
-                index.catch_up(store.repo)
+            if store.exists and not index.catch_up(store.repo) and behind is not None:
+                behind.append(mount.scope)
+        turns_at = next(mount.path for mount in seen.mounts if mount.scope == seen.turns)
         return start_block(
             mounts, source=source, conversation=conversation, client=client, now=time.time(), budget=budget,
-            cost=cost,
+            cost=cost, turns_at=turns_at,
         )  # fmt: skip
     finally:
         for shown in mounts:

@@ -1,13 +1,16 @@
 """The SQLite file of an index: opened whatever state it is in, replaced when it is damaged or foreign.
 
+What is searched lies in it in three ways, which are kept together here: the texts as they are shown, the words that
+FTS5 knows of them, and a list of the words themselves, for those who spell one wrong.
 Where no file can be written the tables are kept in memory, so that a read-only home still gets its answers.
 """
 
 from __future__ import annotations
 
 import os
+import re
 
-from neosian import files
+from neosian import files, query
 
 try:
     import _sqlite3 as sqlite  # `sqlite3` adds datetime and its adapters
@@ -22,6 +25,8 @@ Damaged = sqlite.DatabaseError
 Unable = sqlite.OperationalError  # locked, read-only, a full disk: the file itself is sound
 VERSION = 1
 _APPLICATION = 0x6E656F73  # "neos"
+_WORD = r"[^\W\d_]{4,24}"
+_REMEMBERED = 500_000  # words; a process that has seen more of them asks the table
 
 _TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -56,6 +61,7 @@ class Cache:
     def __init__(self, path: str, patience: float = 0.5) -> None:
         self.path = os.path.abspath(path)
         self._patience = patience
+        self._listed: set[str] = set()  # words that this process knows to be in the list
         self._open()
 
     @classmethod
@@ -101,10 +107,8 @@ class Cache:
         try:
             db.execute("PRAGMA cache_size = -16000")
             self.fts = self._has_fts(db)
-            ours = (
-                _APPLICATION,
-                2 * VERSION + self.fts,
-            )  # tables filled without FTS5 serve nobody who has it
+            # Tables that were filled without FTS5 serve nobody who has it.
+            ours = (_APPLICATION, 2 * VERSION + self.fts)
             if _stamp(db) != ours:
                 db.execute("BEGIN IMMEDIATE")
                 if db.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
@@ -141,6 +145,7 @@ class Cache:
     def rebuild(self) -> None:
         """Forget everything; the next `catch_up` reads it anew."""
         self.db.close()
+        self._listed.clear()
         if self.readonly:
             self.db, self.readonly = self._in_memory()
         else:
@@ -161,10 +166,42 @@ class Cache:
         if self.db.in_transaction:
             self.db.execute("ROLLBACK")
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Open a transaction that may write."""
         if self.readonly:
             self._to_memory()
         self.db.execute("BEGIN IMMEDIATE")
+
+    # -- what is searched
+
+    def put_text(self, id: int, text: str) -> None:
+        """Make a text findable under ``id``: a turn's own, or the id of a document's section negated."""
+        text = storable(text)
+        self.db.execute("INSERT INTO body VALUES(?, ?)", (id, text))
+        if self.fts:
+            self.db.execute("INSERT INTO words(rowid, text) VALUES(?, ?)", (id, query.expand(text)))
+        new = set(re.findall(_WORD, text.lower())) - self._listed
+        if len(self._listed) < _REMEMBERED:
+            self._listed |= new
+        self.db.executemany("INSERT OR IGNORE INTO word VALUES(?)", [(word,) for word in new])
+
+    def drop_text(self, id: int) -> None:
+        """Take back what `put_text` did; words stay in the list, where they do no harm."""
+        row = self.db.execute("SELECT text FROM body WHERE id = ?", (id,)).fetchone()
+        if row and self.fts:  # a contentless table must be told what it forgets
+            self.db.execute(
+                "INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)", (id, query.expand(row[0]))
+            )
+        self.db.execute("DELETE FROM body WHERE id = ?", (id,))
+
+
+def storable(value: object) -> str:
+    """Text that SQLite takes: lone surrogates, which no UTF-8 has, become U+FFFD."""
+    return (
+        value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        if isinstance(value, str)
+        else ""
+    )
 
 
 def _stamp(db: Any) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from neosian import audit, config, places, projects, recall, recording, scope, turns
+from neosian import audit, config, conversations, places, projects, recall, recording, scope, turns
 from neosian.commits import Commit
 from neosian.context import Block, Mount, start_block, utf16
 from neosian.draft import Draft
@@ -122,7 +122,7 @@ class Scope:
 
     def turn(self, conversation: str, n: int, at: str | None = None) -> turns.Turn:
         """Turn ``n`` whole, as it stands now or stood at a revision."""
-        return recall.turn(self._store.repo, conversation, n, at)
+        return conversations.turn(self._store.repo, conversation, n, at)
 
     def search(self, query: str, limit: int = 20) -> list[Hit]:
         """Turns and documents that fit any text, best first."""

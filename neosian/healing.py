@@ -29,6 +29,17 @@ class DamagedError(BrokenStoreError):
         super().__init__(f"{path} is damaged and being mended; what was to land waits.", "neosian status")
 
 
+def is_sound(store: Store) -> bool:
+    """A look that finds what a crash leaves: refs, the newest commit and its tree, and the index can be read."""
+    repo = store.repo
+    try:
+        tip = repo.tip()
+        whole = tip is not None and not store.head_is_torn and repo.index_is_whole()
+        return whole and tip is not None and bool(repo.tree(repo.tree_of(tip)))
+    except (BrokenStoreError, GitError):
+        return False
+
+
 def is_quick(repo: Repo) -> bool:
     """Whether mending takes about as long as a landing: every commit is looked through, so packs must be small."""
     folder = os.path.join(repo.git_dir, "objects", "pack")
@@ -44,7 +55,7 @@ def heal(store: Store, journal: Journal, machine: str) -> str:
     with store.lock():
         store.repo.close()
         moved = _move_damaged(store.repo)
-        if not store.repo.head():
+        if store.head_is_torn:
             files.write(os.path.join(store.repo.git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
         old = _named(store.repo)
         tip = _newest_whole(store.repo)
@@ -56,6 +67,7 @@ def heal(store: Store, journal: Journal, machine: str) -> str:
         if tip != old:
             files.write(os.path.join(store.repo.git_dir, MAIN), tip.encode() + b"\n", sync=True)
             files.remove(os.path.join(store.repo.private, "recent"))
+        if tip != old or not store.repo.index_is_whole():
             _show(store.repo, tip)
     again = _land_again(store, journal, machine)
     return (

@@ -75,9 +75,12 @@ def start(home: str, client: str, name: str) -> None:
     """Print what a session is told, and keep word for word what was printed for its first turn."""
     from neosian.beginning import begin
 
-    text = begin(home, client, name)
+    behind: list[str] = []
+    text = begin(home, client, name, behind=behind)
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.flush()
+    for scope in behind:
+        detach("index", home, scope)
     tidy(home)
     told_if_unreadable(home, name)
 

@@ -6,43 +6,30 @@ the next reader sees it. Rows of the full-text table: a turn has its own id, a d
 
 from __future__ import annotations
 
-import os
-import re
-import time
 import zlib
 
-from neosian import commits, documents, files, query, speech, turns
-from neosian.cache import Cache, Damaged, Unable
+from neosian import commits, index_documents, speech, turns
+from neosian.cache import Cache, Damaged, Unable, storable
 from neosian.commits import Commit
 from neosian.entries import Act, Entry, Session, TurnLine
 from neosian.errors import GitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from neosian.plumbing import Repo
 
 _SAID_MOST, _HEAD, _TOOLS_MOST = 4_000, 500, 6_000  # characters of a turn that are indexed
 _PROMPT_MOST, _ANSWER_MOST = 200, 400  # characters of a turn's line at session start
-_SEGMENTS_AT_ONCE, _NEWEST_SEGMENTS, _DOCUMENTS_AT_ONCE = 48, 6, 500
-_SETTLED = 2.0  # seconds: a file system may not tell two changes apart that are nearer
+_SEGMENTS_AT_ONCE, _NEWEST_SEGMENTS = 48, 6
+_NO_BLOB = "0" * 40  # in place of the blob of a segment that is gone
 _TURN_MOST = 1 << 53  # a number beyond is none of ours, and more than SQLite takes
-_WORD = r"[^\W\d_]{4,24}"
 
 
 class Index(Cache):
     """One scope's index: opened whatever state its file is in, brought up to date when asked."""
-
-    def __init__(self, path: str, patience: float = 0.5) -> None:
-        super().__init__(path, patience)
-        self._words_seen: set[str] = set()  # what this process has put among the words already
-
-    def rebuild(self) -> None:
-        """Forget everything; the next `catch_up` reads it anew."""
-        super().rebuild()
-        self._words_seen.clear()
 
     # -- catching up
 
@@ -62,7 +49,7 @@ class Index(Cache):
         for _ in range(3):
             try:
                 followed = self._follow(repo, limit)
-                return self._read_documents(repo.path, limit) and followed
+                return index_documents.catch_up(self, repo.path, limit) and followed
             except Unable as error:
                 self._undo()
                 if "locked" in str(error):
@@ -106,32 +93,32 @@ class Index(Cache):
                 changed.update({path: blob for _, path, blob in commit.changes})
         else:
             changed = {change.path: change.after for change in repo.diff(shown, tip)}
-        self._begin()
+        self.begin()
         if self.commit != shown:
             self._undo()  # another process has been here meanwhile
             return
-        self._read_segments(repo, [row for row in changed.items() if _is_segment(row[0])])
+        self._read_segments(repo, [row for row in changed.items() if turns.is_segment(row[0])])
         self._show(tip, between)
 
     def _read_whole(self, repo: Repo, tip: str, between: list[Commit]) -> None:
         """Everything at the tip that the tables do not have yet: an ended rebuild goes on where it was."""
-        there = {path: blob for path, blob in repo.ls(tip, "record/") if _is_segment(path)}
+        there = {path: blob for path, blob in repo.ls(tip, "record/") if turns.is_segment(path)}
         have = dict(self.db.execute("SELECT path, blob FROM segment").fetchall())
         todo = [(path, blob) for path, blob in there.items() if have.get(path) != blob]
         todo += [(path, _NO_BLOB) for path in have if path not in there]
         for start in range(0, len(todo), _SEGMENTS_AT_ONCE):
-            self._begin()
+            self.begin()
             self._read_segments(repo, todo[start : start + _SEGMENTS_AT_ONCE])
             self.db.execute("COMMIT")
             repo.close()  # its reader has a deadline, which a whole history outlasts
-        self._begin()
+        self.begin()
         self._show(tip, between)
 
     def _read_newest(self, repo: Repo, tip: str) -> None:
         """The last few segments of a history too long to read now: a start has something to tell all the same."""
         if self.db.execute("SELECT 1 FROM segment").fetchone() is None:
-            there = [(path, blob) for path, blob in repo.ls(tip, "record/") if _is_segment(path)]
-            self._begin()
+            there = [(path, blob) for path, blob in repo.ls(tip, "record/") if turns.is_segment(path)]
+            self.begin()
             self._read_segments(repo, sorted(there)[-_NEWEST_SEGMENTS:])
             self.db.execute("COMMIT")
 
@@ -232,17 +219,17 @@ class Index(Cache):
 
     def _add_turn(self, session: int, segments: str, turn: turns.Turn) -> None:
         said = [] if turn.machine else [prompt for prompt in turn.prompts if not speech.is_machine(prompt)]
-        prompt = _text(speech.title(said[0], _PROMPT_MOST)) if said else ""
-        answer = _text(speech.snippet(turn.answer, _ANSWER_MOST))
-        times = [at for line in turn.lines if (at := turns.seconds(_text(line.get("at"))))] or [0.0]
+        prompt = storable(speech.title(said[0], _PROMPT_MOST)) if said else ""
+        answer = storable(speech.snippet(turn.answer, _ANSWER_MOST))
+        times = [at for line in turn.lines if (at := turns.seconds(storable(line.get("at"))))] or [0.0]
         span = (min(times), max(times))
-        row = (session, turn.number, *span, _text(turn.state), not said, prompt, answer, segments)
+        row = (session, turn.number, *span, storable(turn.state), not said, prompt, answer, segments)
         added = self.db.execute(
             "INSERT INTO turn(session, n, at, ended, state, machine, prompt, answer, segments)"
             " VALUES(?,?,?,?,?,?,?,?,?)",
             row,
         )
-        self._put_text(added.lastrowid, turn_text(turn.lines))
+        self.put_text(added.lastrowid, turn_text(turn.lines))
         self.db.execute("UPDATE session SET turns = turns + 1 WHERE id = ?", (session,))
 
     def _drop_turn(self, id: int) -> None:
@@ -250,19 +237,19 @@ class Index(Cache):
             "UPDATE session SET turns = turns - 1 WHERE id = (SELECT session FROM turn WHERE id = ?)", (id,)
         )
         self.db.execute("DELETE FROM turn WHERE id = ?", (id,))
-        self._drop_text(id)
+        self.drop_text(id)
 
     def _session(self, path: str, lines: list[dict[str, Any]]) -> int:
-        key = segment_key(path)
+        key = turns.segment_key(path)
         row = self.db.execute("SELECT id FROM session WHERE key = ?", (key,)).fetchone()
         if row:
             return int(row[0])
         header: Mapping[str, Any] = next((line for line in lines if line.get("kind") == "turn"), {})
-        client = _text(header.get("client")) or key.rpartition("-")[0]
-        conversation = _text(header.get("session")) or key.removeprefix(client + "-")
+        client = storable(header.get("client")) or key.rpartition("-")[0]
+        conversation = storable(header.get("session")) or key.removeprefix(client + "-")
         added = self.db.execute(
             "INSERT INTO session(key, conversation, client, branch, started, last, turns) VALUES(?,?,?,?,0,0,0)",
-            (key, conversation, client, _text(header.get("branch"))),
+            (key, conversation, client, storable(header.get("branch"))),
         )
         return int(added.lastrowid)
 
@@ -275,83 +262,6 @@ class Index(Cache):
             (session,),
         )
         self.db.execute("DELETE FROM session WHERE id = ? AND turns <= 0", (session,))
-
-    # -- text
-
-    def _put_text(self, id: int, text: str) -> None:
-        text = _text(text)
-        self.db.execute("INSERT INTO body VALUES(?, ?)", (id, text))
-        if self.fts:
-            self.db.execute("INSERT INTO words(rowid, text) VALUES(?, ?)", (id, query.expand(text)))
-        new = set(re.findall(_WORD, text.lower())) - self._words_seen
-        if len(self._words_seen) < 500_000:
-            self._words_seen |= new
-        self.db.executemany("INSERT OR IGNORE INTO word VALUES(?)", [(word,) for word in new])
-
-    def _drop_text(self, id: int) -> None:
-        row = self.db.execute("SELECT text FROM body WHERE id = ?", (id,)).fetchone()
-        if row and self.fts:  # a contentless table must be told what it forgets
-            self.db.execute(
-                "INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)", (id, query.expand(row[0]))
-            )
-        self.db.execute("DELETE FROM body WHERE id = ?", (id,))
-
-    # -- documents
-
-    def _read_documents(self, root: str, limit: int | None) -> bool:
-        """Compare the work tree with what is known of it by stat data; read what differs."""
-        known = {
-            row[0]: row[1:] for row in self.db.execute("SELECT path, id, mark, crc FROM document").fetchall()
-        }
-        changed = []
-        for path, stat in documents.walk(root):
-            row = known.pop(_text(path), None)
-            if row is None or row[1] != _mark(stat):
-                changed.append((path, row))
-        most = len(changed) if limit is None else _DOCUMENTS_AT_ONCE
-        todo = [found for path, row in changed[:most] if (found := _Found.read(root, path, row))]
-        if todo or known:
-            self._begin()
-            for id, _, _ in known.values():
-                self._drop_document(id)
-            for found in todo:
-                self._put_document(found)
-            self.db.execute("COMMIT")
-        return len(changed) <= most
-
-    def _put_document(self, found: _Found) -> None:
-        row = self.db.execute("SELECT id FROM document WHERE path = ?", (found.path,)).fetchone()
-        if row and found.same:
-            self.db.execute("UPDATE document SET mark = ? WHERE id = ?", (found.mark, row[0]))
-            return
-        if row:
-            self._drop_document(row[0])
-        page = documents.read(found.data)
-        parts = documents.sections(page)
-        title = page.title or next((heading for heading, _ in parts if heading), "")
-        added = self.db.execute(
-            "INSERT INTO document(path, mark, crc, modified, title, description, said, pinned, status, name, expires,"
-            " flagged) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                found.path, found.mark, found.crc, found.modified, title, page.description, page.when, page.pinned,
-                page.status, page.name, page.expires, page.flagged,
-            ),
-        )  # fmt: skip
-        top = parts.pop(0)[1] if parts and not parts[0][0] else ""
-        rows = [("", "\n".join((title, page.description, found.path, page.header, top)))]
-        rows += [(heading, f"{title}\n{heading}\n{text}") for heading, text in parts]
-        for heading, text in rows:
-            section = self.db.execute(
-                "INSERT INTO section(document, heading) VALUES(?, ?)", (added.lastrowid, heading)
-            )
-            self._put_text(-section.lastrowid, text)
-
-    def _drop_document(self, id: int) -> None:
-        rows = self.db.execute("SELECT id FROM section WHERE document = ?", (id,)).fetchall()
-        for (section,) in rows:
-            self._drop_text(-section)
-        self.db.execute("DELETE FROM section WHERE document = ?", (id,))
-        self.db.execute("DELETE FROM document WHERE id = ?", (id,))
 
     # -- reading
 
@@ -432,62 +342,6 @@ class Index(Cache):
             (seq,),
         )
         return [row[0] for row in rows.fetchall()]
-
-
-class _Found:
-    """A document whose stat data changed: its bytes, and what to remember it by."""
-
-    __slots__ = ("crc", "data", "mark", "modified", "path", "same")
-
-    def __init__(self, path: str, data: bytes, stat: os.stat_result, old_crc: int | None) -> None:
-        self.path = _text(path)
-        self.data = data
-        self.crc = zlib.crc32(data)
-        self.modified = stat.st_mtime
-        self.same = self.crc == old_crc
-        # A change within the clock's grain would leave the same stat data: look again until it has settled.
-        settled = max(stat.st_mtime, stat.st_ctime) < time.time() - _SETTLED
-        self.mark = _mark(stat) if settled else ""
-
-    @classmethod
-    def read(cls, root: str, path: str, row: Sequence[Any] | None) -> _Found | None:
-        """What is new about a document; None when only its time is unsettled still, or it has gone."""
-        try:
-            name = os.path.join(root, path)
-            stat = os.lstat(name)
-            data = files.read(name)
-        except OSError:
-            return None
-        if data is None:
-            return None
-        found = cls(path, data, stat, row[2] if row else None)
-        return None if row and found.same and not found.mark and not row[1] else found
-
-
-_NO_BLOB = "0" * 40
-
-
-def _mark(stat: os.stat_result) -> str:
-    return f"{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_size}:{stat.st_ino}"
-
-
-def _text(value: object) -> str:
-    """Text that SQLite takes: lone surrogates, which no UTF-8 has, become U+FFFD."""
-    return (
-        value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        if isinstance(value, str)
-        else ""
-    )
-
-
-def _is_segment(path: str) -> bool:
-    return path.startswith("record/") and path.endswith(".jsonl")
-
-
-def segment_key(path: str) -> str:
-    """`<client>-<session>` of `record/<month>/<day>/<NNNNN>-<machine>-<client>-<session>.jsonl`."""
-    name = path.rpartition("/")[2].removesuffix(".jsonl")
-    return name.split("-", 2)[-1]
 
 
 def turn_text(lines: Iterable[Mapping[str, Any]]) -> str:

@@ -16,7 +16,7 @@ from neosian.config import Config
 from neosian.draft import Draft
 from neosian.errors import BrokenStoreError, GitError, NeosianError, UsageError
 from neosian.events import Event
-from neosian.healing import DamagedError, heal, is_quick
+from neosian.healing import DamagedError, heal, is_quick, is_sound
 from neosian.journal import Journal, Note
 from neosian.mounts import flag_values
 from neosian.places import Place, find_place, machine, new_place
@@ -28,7 +28,7 @@ from neosian.touches import Touches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 CONTEXT = "context"
 """The verb of a spooled event that we made: the words a session was told."""
@@ -82,9 +82,10 @@ class Lander:
         with Lock(os.path.join(self.spool.folder, "lock"), self.patience):
             self._settle()
             events = [event for entry in self.spool.take() if (event := self._event(entry)) is not None]
+            self._new = {(event.client, event.session) for event in events if _begins(event)}
+            events = [event for event in events if self._is_readable(event.client, event.session)]
             if not events:
                 return []
-            self._new = {(event.client, event.session) for event in events if _begins(event)}
             try:
                 batch = assemble(
                     events, self._memory, self._find_launch,
@@ -115,10 +116,30 @@ class Lander:
         return max(0.05, self._until - time.monotonic())
 
     def store(self, text: str) -> Store:
-        """The store of a scope, opened once."""
+        """The store of a scope, opened once, and mended first if a crash left it damaged."""
         if text not in self.stores:
-            self.stores[text] = projects.open_store(self.home, text)
+            store = projects.open_store(self.home, text)
+            if store.exists and store.was_made and not is_sound(store):
+                self._mend(store)
+            self.stores[text] = store
         return self.stores[text]
+
+    def _mend(self, store: Store) -> None:
+        if not (self._mends or is_quick(store.repo)):
+            raise DamagedError(store.path)
+        self._log(heal(store, self.journal, self._machine))
+
+    def _is_readable(self, client: str, session: str) -> bool:
+        """Whether the scope of a conversation can be read; if not, its events wait and the others go on."""
+        try:
+            place = self._place(client, session)
+            if place is not None:
+                self.store(place.scope)
+            return True
+        except (NeosianError, OSError) as error:
+            if str(error) not in map(str, self.failures):
+                self.failures.append(_told(error))
+            return False
 
     # events
 
@@ -180,20 +201,17 @@ class Lander:
         """Look a background task or call up in the newest segments of every scope (rare: after `/clear`)."""
         wanted = json.dumps(name).encode()
         for store in projects.stores(self.home):
-            tip = store.repo.tip()
-            if tip is None:
-                continue
-            paths = sorted((path for path, _ in store.repo.ls(tip, "record/")), reverse=True)[:_LOOKED_BACK]
-            for path in paths:
-                data = store.repo.read(tip, path) or b""
-                if wanted in data:
-                    lines = turns.parse_lines(data)[0]
+            try:
+                for path, lines in newest_segments(store, wanted):
                     found = turns.remember(lines).launches.get(name)
-                    session = next((line["session"] for line in lines if line.get("session")), "")
+                    session = next((str(line["session"]) for line in lines if line.get("session")), "")
                     if found is not None and session:
                         self._places[(client, session)] = Place(store.scope, "/".join(path.split("/")[1:3]))
-                        return turns.Launch(str(session), found.turn, found.call, found.task)
-            store.repo.close()
+                        return turns.Launch(session, found.turn, found.call, found.task)
+            except (BrokenStoreError, GitError) as error:
+                self._log(f"{store.scope} was not looked through: {error}")
+            finally:
+                store.repo.close()
         return None
 
     # one scope
@@ -222,9 +240,8 @@ class Lander:
         try:
             store.write(change, before=before, patience=self.patience)
         except (BrokenStoreError, GitError) as broken:
-            if not (self._mends or is_quick(store.repo)):
-                raise DamagedError(store.path) from broken
-            self._log(f"{broken} {heal(store, self.journal, self._machine)}")
+            self._log(str(broken))
+            self._mend(store)
             store.write(change, before=before, patience=self.patience)
         for each in landed:
             place = self._places[(each.span.client, each.span.session)]
@@ -280,12 +297,20 @@ class Lander:
     def _settle(self) -> None:
         """Finish what the journal holds: main has the commit, and its events may go; or it has not."""
         for commit, note in self.journal.unfinished():
-            store = self.store(note.scope) if note else None
-            if note is None or store is None or not store.exists or not _holds(store, commit, self.patience):
+            if note is None:
                 self.journal.drop(commit)
                 continue
-            self.spool.drop(note.raw)
-            self.journal.finish(commit, os.path.basename(store.path))
+            try:
+                store = self.store(note.scope)
+                held = store.exists and _holds(store, commit, self.patience)
+            except (NeosianError, OSError) as error:
+                self.failures.append(_told(error))
+                continue
+            if held:
+                self.spool.drop(note.raw)
+                self.journal.finish(commit, os.path.basename(store.path))
+            else:
+                self.journal.drop(commit)
 
 
 def actor(event: Event) -> str:
@@ -308,6 +333,16 @@ def _context_event(entry: Entry) -> Event:
         prompt_id=said.get("prompt_id"), root=spooled.marks.get("CLAUDE_PROJECT_DIR"), level=spooled.level,
         tick=spooled.tick, boot=spooled.boot,
     )  # fmt: skip
+
+
+def newest_segments(store: Store, wanted: bytes) -> Iterator[tuple[str, list[turns.Line]]]:
+    """Path and lines of the newest segments of a scope that hold some bytes."""
+    tip = store.repo.tip()
+    paths = sorted((path for path, _ in store.repo.ls(tip, "record/")), reverse=True) if tip else []
+    for path in paths[:_LOOKED_BACK]:
+        data = store.repo.read(tip or "", path) or b""
+        if wanted in data:
+            yield path, turns.parse_lines(data)[0]
 
 
 def _begins(event: Event) -> bool:

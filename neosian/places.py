@@ -7,6 +7,7 @@ import os
 import time
 
 from neosian import files, projects, scope
+from neosian.errors import BrokenStoreError, GitError
 from neosian.mounts import Layout, layout
 from neosian.spool import FLAG_SEPARATOR
 
@@ -96,14 +97,14 @@ def _cached(home: str, client: str, session: str) -> str:
 
 def day_in(store: Store, client: str, session: str) -> str | None:
     """The day of a conversation in one scope, found by looking through its log; None when it is not there."""
-    tip = store.repo.tip()
-    if tip is None:
-        return None
     suffix = segment_suffix(client, session)
     try:
-        for path, _ in store.repo.ls(tip, "record/"):
+        tip = store.repo.tip()
+        for path, _ in store.repo.ls(tip, "record/") if tip else ():
             if path.endswith(suffix) and is_segment(path.rpartition("/")[2], client, session):
                 return "/".join(path.split("/")[1:3])
+    except (BrokenStoreError, GitError):
+        return None  # a damaged scope is mended when something is to land in it
     finally:
         store.repo.close()
     return None

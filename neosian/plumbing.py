@@ -130,6 +130,14 @@ class Repo:
         """The commit of main, or None before the first."""
         return self.ref(MAIN)
 
+    def index_is_whole(self) -> bool:
+        """Whether the index, where there is one, ends in its own checksum (git itself reads on without a look)."""
+        said = files.read(os.path.join(self.git_dir, "index"))
+        if said is None:
+            return True
+        checksum = said[-20:]
+        return said.startswith(b"DIRC") and checksum in (sha1(said[:-20]).digest(), bytes(20))
+
     def head(self) -> str:
         """What HEAD says: a ref's name, or a commit when it is detached."""
         said = (files.read(os.path.join(self.git_dir, "HEAD")) or b"").decode("utf-8", "replace").strip()

@@ -75,11 +75,11 @@ def publish(repo: Repo, base: str | None, new: str, *, patience: float = 0.8) ->
     _set_next(repo, None)
 
 
-def recover(repo: Repo, *, patience: float = 0.8) -> dict[str, str]:
+def recover(repo: Repo, *, patience: float = 0.8) -> tuple[str | None, dict[str, str]]:
     """Finish or take back what a killed writer left; the caller holds the scope's lock, so it is dead.
 
-    Then see to it that index and work tree hold what landed lately. Gives back what a commit from a stale
-    index took out of main again: the path of a log, and the blob it should hold.
+    Then see to it that index and work tree hold what landed lately. Gives back the tip of main that was looked
+    at, and what a commit from a stale index took out of it: the path of a log, and the blob it should hold.
     """
     repo.index_seen = None
     if _older_than_boot(_index_lock(repo)):
@@ -228,12 +228,12 @@ class Recent:
         files.write(self._path, os.fsencode("".join(rows)))
 
 
-def _look_again(repo: Repo, patience: float) -> dict[str, str]:
+def _look_again(repo: Repo, patience: float) -> tuple[str | None, dict[str, str]]:
     """Compare what landed lately with main, index and work tree; mend the last two, name what main lost."""
     recent = Recent(repo)
     tip = repo.tip()
     if tip is None or not recent.rows:
-        return {}
+        return tip, {}
     lost = {}
     now = {}
     for path, (_, blobs) in recent.rows.items():
@@ -257,7 +257,7 @@ def _look_again(repo: Repo, patience: float) -> dict[str, str]:
     if attached:
         repo.index_seen = _signature(repo)
         recent.prune(lost)
-    return lost
+    return tip, lost
 
 
 def _stale(repo: Repo, recent: Recent, now: dict[str, str]) -> tuple[list[str], bool]:

@@ -1,7 +1,6 @@
-"""Finding and reading again: ranked answers from documents and turns, and any turn whole, at any revision.
+"""Finding: ranked answers from documents and turns, to any text.
 
-Ranking needs no model: bm25 over words and phrases, then what stands near in the same conversation. The index makes
-finding fast; a turn itself is always read from git.
+Ranking needs no model: bm25 over words and phrases, then what stands near in the same conversation.
 """
 
 from __future__ import annotations
@@ -10,15 +9,15 @@ import re
 
 from neosian import query, turns
 from neosian.cache import Damaged
+from neosian.conversations import UnknownConversation, the_one
 from neosian.entries import Session
-from neosian.errors import GitError, NeosianError
-from neosian.index import Index, segment_key
+from neosian.errors import NeosianError
+from neosian.index import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from neosian.plumbing import Repo
     from neosian.store import Store
 
 _COMMON = 2_000  # a word in more turns than this tells little
@@ -32,8 +31,6 @@ _DOCUMENT = 2.0  # a document outranks a turn of equal bm25 in the best of compa
 _GUESSED = 4  # unknown words for which a near one is looked for
 _VOCABULARY = 6_000  # words looked through for one that is unknown
 _SNIPPET, _BEFORE = 160, 50
-_NAME_SURE = 150  # bytes of a file name before a long one may turn into a hash
-_NAMED = 8  # candidates named in an error
 
 
 class Hit:
@@ -64,20 +61,6 @@ class Hit:
             "kind": self.kind, "conversation": self.conversation, "turn": self.turn, "at": turns.stamp(self.at),
             **rest, "client": self.client,
         }  # fmt: skip
-
-
-class Conversation:
-    """One conversation in git: ``segments`` as (path, blob id), in order."""
-
-    __slots__ = ("client", "conversation", "segments")
-
-    def __init__(self, conversation: str, client: str, segments: list[tuple[str, str]]) -> None:
-        self.conversation = conversation
-        self.client = client
-        self.segments = segments
-
-
-# -- searching
 
 
 def search(
@@ -121,10 +104,6 @@ def search_mounts(
     if unknown and not hits:
         raise unknown
     return sorted(hits, key=_order)[:limit]
-
-
-class UnknownConversation(NeosianError):
-    """No conversation, or more than one, goes by this name."""
 
 
 def find(
@@ -178,19 +157,7 @@ def _known_conversation(index: Index, name: str) -> str:
         " instr(client || ':' || conversation, ?1) = 1",
         (name.encode("utf-8", "replace").decode(),),
     ).fetchall()
-    return _the_one(name, sorted(row[0] for row in rows))
-
-
-def _the_one(name: str, found: Sequence[str]) -> str:
-    if name in found or len(found) == 1:
-        return name if name in found else found[0]
-    if not found:
-        raise UnknownConversation(f"No conversation here is named {name!r}.", "neosian sessions")
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    raise UnknownConversation(
-        f"{name!r} names {len(found)} conversations: {', '.join(found[:_NAMED])}{more}.",
-        f"neosian recall {found[0]}",
-    )
+    return the_one(name, sorted(row[0] for row in rows))
 
 
 def _match(
@@ -390,93 +357,6 @@ def _cut(line: str, start: int, width: int) -> str:
         start = space + 1
     end = start + width
     return ("…" if start else "") + line[start:end].strip() + ("…" if end < len(line) else "")
-
-
-# -- reading from git
-
-
-def split(text: str) -> tuple[str, int | None]:
-    """Conversation and turn of `CONVERSATION#N`; None where no turn is named."""
-    name, mark, number = text.rpartition("#")
-    if mark and number.isascii() and number.isdigit():
-        return name, int(number)
-    return text, None
-
-
-def resolve(repo: Repo, name: str, at: str | None = None) -> Conversation:
-    """The one conversation whose id begins with ``name`` (or whose `client:id` does), at a revision.
-
-    ``NeosianError`` names the candidates when there are several, and the way to a list when there is none.
-    """
-    rev = _revision(repo, at)
-    logs: dict[str, list[tuple[str, str]]] = {}
-    for path, blob in repo.ls(rev, "record/") if rev else []:
-        if path.endswith(".jsonl"):
-            logs.setdefault(segment_key(path), []).append((path, blob))
-    likely = [key for key in logs if any(f"-{start}" in f"-{key}" for start in _on_disk(name))]
-    found: dict[str, Conversation] = {}
-    for key in likely:
-        conversation = _conversation(repo, key, sorted(logs[key]))
-        full = f"{conversation.client}:{conversation.conversation}"
-        if conversation.conversation.startswith(name) or full.startswith(name):
-            found[full] = conversation
-    exact = [full for full, one in found.items() if name in (full, one.conversation)]
-    return found[exact[0] if len(exact) == 1 else _the_one(name, sorted(exact or found))]
-
-
-def _on_disk(name: str) -> list[str]:
-    """How the part of a segment's name may begin that a conversation's (or `client:conversation`) name gave it."""
-    from neosian.scope import disk_name
-
-    client, colon, session = name.partition(":")
-    starts = [disk_name(name), *([f"{client}-{disk_name(session) if session else ''}"] if colon else [])]
-    return [start[:_NAME_SURE] for start in starts]
-
-
-def _conversation(repo: Repo, key: str, segments: list[tuple[str, str]]) -> Conversation:
-    """A conversation under the names in its own turn line; the file's name must do where that is damaged."""
-    lines = turns.parse_lines(repo.read_many([segments[0][1]])[0] or b"")[0]
-    header = next((line for line in lines if line.get("kind") == "turn"), {})
-    client = str(header.get("client") or key.rpartition("-")[0])
-    return Conversation(str(header.get("session") or key.removeprefix(client + "-")), client, segments)
-
-
-def _revision(repo: Repo, at: str | None) -> str | None:
-    if at is None:
-        return repo.tip()
-    try:
-        if at.startswith("-"):
-            raise GitError(("rev-parse",), 1, "a revision does not begin with a dash")
-        return repo.git("rev-parse", "--verify", "--quiet", f"{at}^{{commit}}").decode().strip()
-    except GitError:
-        raise NeosianError(f"No commit here is named {at!r}.", "neosian audit") from None
-
-
-def conversation_turns(repo: Repo, conversation: str, at: str | None = None) -> list[turns.Turn]:
-    """Every turn of a conversation, whole, from git."""
-    found = resolve(repo, conversation, at)
-    lines = []
-    for data in repo.read_many([blob for _, blob in found.segments]):
-        lines += turns.parse_lines(data or b"")[0]
-    return [turn for _, turn in sorted(turns.group(lines).items())]
-
-
-def turn(repo: Repo, conversation: str, n: int, at: str | None = None) -> turns.Turn:
-    """One turn, whole, from git; ``at`` is any revision."""
-    found = resolve(repo, conversation, at)
-    lines = []
-    for data in repo.read_many([blob for _, blob in found.segments]):
-        if data and re.search(rb'"turn"\s*:\s*%d\b' % n, data):
-            lines += [line for line in turns.parse_lines(data)[0] if line.get("turn") == n]
-    grouped = turns.group(lines)
-    if n in grouped:
-        return grouped[n]
-    known = [one.number for one in conversation_turns(repo, conversation, at)]
-    span = f"turns {known[0]} to {known[-1]}" if known else "no turns"
-    raise NeosianError(
-        f"Conversation {found.conversation} has {span}; there is no turn {n}.",
-        f"neosian recall {found.conversation}",
-    )
 
 
 def sessions(store: Store, limit: int | None = None, behind: int | None = 50) -> list[Session]:

@@ -122,6 +122,12 @@ class Store:
         """Whether the repository was made already."""
         return os.path.isdir(self.repo.git_dir)
 
+    @property
+    def was_made(self) -> bool:
+        """Whether main ever had a commit: before that a missing one is no damage."""
+        traces = ("logs/refs/heads/main", "packed-refs", "refs/heads/main")
+        return any(os.path.exists(os.path.join(self.repo.git_dir, trace)) for trace in traces)
+
     def lock(self, patience: float = 0.8) -> Lock:
         """The scope's lock; held around each act and never longer."""
         return Lock(os.path.join(self.repo.private, "lock"), patience)
@@ -134,7 +140,7 @@ class Store:
         if not os.path.exists(os.path.join(git_dir, "config")):
             files.write(os.path.join(git_dir, "config"), _SETTINGS.encode())
         files.write(os.path.join(self.repo.private, "scope"), self.scope.encode() + b"\n")
-        if self._head_is_torn():
+        if self.head_is_torn:
             files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
         if self.repo.tip() is None and not os.path.exists(os.path.join(self.repo.git_dir, "packed-refs")):
             draft = Draft(self.repo, None)
@@ -153,11 +159,12 @@ class Store:
 
     def ready(self) -> bool:
         """Whether the repository can be worked in without `make` (a cheap look)."""
-        return self.exists and not self._head_is_torn() and self.repo.tip() is not None
+        return self.exists and not self.head_is_torn and self.repo.tip() is not None
 
-    def _head_is_torn(self) -> bool:
+    @property
+    def head_is_torn(self) -> bool:
         """Whether HEAD is what a crash leaves of it: with less than a whole line git sees no repository at all."""
-        said = (files.read(os.path.join(self.repo.git_dir, "HEAD")) or b"").strip()
+        said = (files.read(os.path.join(self.repo.git_dir, "HEAD")) or b"").strip(b"\0 \n")
         whole = f"ref: {MAIN}".encode()
         return said != whole and whole.startswith(said)
 
@@ -181,12 +188,11 @@ class Store:
                 until = time.monotonic() + patience
                 while True:
                     try:
-                        lost = publish.recover(self.repo, patience=patience)
+                        base, lost = publish.recover(self.repo, patience=patience)
                     except publish.MovedError:
                         if time.monotonic() > until:
                             raise
                         continue
-                    base = self.repo.tip()
                     draft = Draft(self.repo, base)
                     _restore(draft, lost)
                     change(draft)

@@ -80,6 +80,17 @@ def _finite(value: Any) -> Any:
 # Reading
 
 
+def is_segment(path: str) -> bool:
+    """Whether a path of a scope is that of a log's segment."""
+    return path.startswith("record/") and path.endswith(".jsonl")
+
+
+def segment_key(path: str) -> str:
+    """`<client>-<session>` of `record/<month>/<day>/<NNNNN>-<machine>-<client>-<session>.jsonl`."""
+    name = path.rpartition("/")[2].removesuffix(".jsonl")
+    return name.split("-", 2)[-1]
+
+
 def parse_lines(data: bytes) -> tuple[list[Line], list[bytes]]:
     """The lines of a turn log, and the bytes of those that are none: torn, padded, or merge markers.
 

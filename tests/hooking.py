@@ -65,11 +65,26 @@ class Hooks:
         cwd: Path | None = None, **more: Any,
     ) -> Done:  # fmt: skip
         """One event through `neosian record`."""
-        command = [sys.executable, "-m", "neosian", "record", "--client", CLIENT, "--root", str(self.home), *flags]
+        command = [
+            sys.executable,
+            "-m",
+            "neosian",
+            "record",
+            "--client",
+            CLIENT,
+            "--root",
+            str(self.home),
+            *flags,
+        ]
         return run(command, said, env=env, cwd=cwd or self.project, **more)
 
     def turn(
-        self, prompt: str = "fix it", answer: str = "Done.", session: str = SESSION, number: int = 1, **more: Any
+        self,
+        prompt: str = "fix it",
+        answer: str = "Done.",
+        session: str = SESSION,
+        number: int = 1,
+        **more: Any,
     ) -> list[Done]:
         """A prompt, a call, its result, and the stop that lands them: how each hook ended."""
         call = {"tool_use_id": f"toolu_{session[-12:]}_{number}"}
@@ -130,7 +145,9 @@ def run(
     done = subprocess.run(
         command, input=data, env=environment(env), cwd=cwd, capture_output=True, timeout=PATIENCE, **more
     )
-    return Done(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+    return Done(
+        done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+    )
 
 
 def environment(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:
@@ -155,8 +172,5 @@ def quiet(done: Done) -> bool:
 def one_line(done: Done) -> bool:
     """Whether a hook ended with 1, said one line on stderr and nothing on stdout."""
     return (
-        done.status == 1
-        and done.out == ""
-        and done.err.count("\n") == 1
-        and done.err.startswith("neosian: ")
+        done.status == 1 and done.out == "" and done.err.count("\n") == 1 and done.err.startswith("neosian: ")
     )

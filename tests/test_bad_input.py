@@ -68,7 +68,9 @@ def test_what_is_no_object_is_set_aside_with_the_reason_and_stops_nothing(hooks:
 
 @pytest.mark.parametrize("data", NO_OBJECTS.values(), ids=NO_OBJECTS)
 @pytest.mark.parametrize("verb", ["start", "stop"])
-def test_a_hook_that_runs_python_tells_in_one_line_what_is_wrong_with_it(hooks: Hooks, data: bytes, verb: str) -> None:
+def test_a_hook_that_runs_python_tells_in_one_line_what_is_wrong_with_it(
+    hooks: Hooks, data: bytes, verb: str
+) -> None:
     done = hooks.fire(data, verb)
     assert one_line(done)
     assert "not one JSON object" in done.err
@@ -88,7 +90,13 @@ ODD_OBJECTS = [
     {"hook_event_name": None},
     {"hook_event_name": ["Stop"], "session_id": {"a": 1}},
     {"hook_event_name": "Stop", "session_id": 7, "last_assistant_message": [1], "background_tasks": "x"},
-    {"hook_event_name": "PostToolUse", "session_id": "s", "tool_name": 3, "tool_input": [], "tool_response": 1e400},
+    {
+        "hook_event_name": "PostToolUse",
+        "session_id": "s",
+        "tool_name": 3,
+        "tool_input": [],
+        "tool_response": 1e400,
+    },
     {"hook_event_name": "PostToolBatch", "session_id": "s", "tool_calls": [None, 1, {"tool_use_id": []}]},
     {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": {"text": "x"}, "prompt_id": 12},
     {"hook_event_name": "Never Heard Of", "session_id": "s", "payload": [1, [2, {"x": None}]]},
@@ -135,7 +143,9 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(("raw", "text"), TEXTS.items(), ids=map(repr, TEXTS))
-def test_text_that_is_not_quite_unicode_is_mended_and_the_rest_stays(hooks: Hooks, raw: bytes, text: str) -> None:
+def test_text_that_is_not_quite_unicode_is_mended_and_the_rest_stays(
+    hooks: Hooks, raw: bytes, text: str
+) -> None:
     assert text_after(hooks, raw) == text
     hooks.check([text])
 
@@ -231,7 +241,11 @@ def test_flags_that_make_no_sense_lose_nothing(hooks: Hooks, flags: Sequence[str
     for session, prompt, words in (("one", "under odd flags", flags), ("two", "after", ())):
         for done in hooks.turn(prompt, session=session, flags=words):
             assert quiet(done) or one_line(done)
-    kept = [path for path in (hooks.home / "spool").rglob("*") if path.is_file() and b"odd flags" in path.read_bytes()]
+    kept = [
+        path
+        for path in (hooks.home / "spool").rglob("*")
+        if path.is_file() and b"odd flags" in path.read_bytes()
+    ]
     assert "after" in hooks.texts()
     assert "under odd flags" in hooks.texts() or kept
 

@@ -41,19 +41,32 @@ def test_a_file_says_what_differs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("record = 1", "[record] is not a table"),
-        ("[record]\noutput_chars = -1", "output_chars must be a whole number"),
-        ("[record]\noutput_chars = true", "output_chars must be a whole number"),
-        ('[record]\nignore = "**"', "ignore must be a list of texts"),
-        ('[record]\ncapture = "some"', "capture must be one of 'all', 'marked'"),
-        ("[context]\nstart = 1", "start must be one of True, False"),
-        ("[record", "config.toml is not TOML"),
+        ("record = 1", "record must be a table, not 1"),
+        ("[record]\noutput_chars = -1", "record.output_chars must be a whole number of at least 0, not -1"),
+        ("[record]\noutput_chars = true", "record.output_chars must be a whole number"),
+        ('[record]\nignore = "**"', "record.ignore must be a list of texts, not '**'"),
+        ('[record]\ncapture = "some"', "record.capture must be one of all, marked, not 'some'"),
+        ("[context]\nstart = 1", "context.start must be true or false, not 1"),
     ],
 )
-def test_a_wrong_setting_is_named_and_the_default_used(text: str, told: str, tmp_path: Path) -> None:
+def test_a_wrong_setting_is_named_and_its_default_counts(text: str, told: str, tmp_path: Path) -> None:
     settings, wrong = config.load(written(tmp_path, text))
     assert told in wrong
-    assert "The default is used" in wrong
+    assert wrong.startswith(str(tmp_path / "config.toml"))
+    assert wrong.endswith("The default counts instead.")
+    assert (settings.record_output_chars, settings.record_capture, settings.context_start) == (4096, "all", True)
+
+
+def test_one_wrong_setting_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    settings, wrong = config.load(written(tmp_path, "[record]\noutput_chars = -1\ninput_chars = 10\n"))
+    assert (settings.record_output_chars, settings.record_input_chars) == (4096, 10)
+    assert "input_chars" not in wrong
+
+
+@pytest.mark.parametrize("text", ["[record", "a = ", "\0"])
+def test_what_is_not_toml_is_told(text: str, tmp_path: Path) -> None:
+    settings, wrong = config.load(written(tmp_path, text))
+    assert "is not TOML" in wrong
     assert settings.record_output_chars == 4096
 
 

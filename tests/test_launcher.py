@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -178,7 +179,9 @@ def _broken_stub(hooks: Hooks) -> None:
 
 def _dying_stub(hooks: Hooks) -> None:
     stub = hooks.folder / "dying.py"
-    stub.write_text("import os, sys\nsys.stderr.write('a\\nb\\n')\nsys.stderr.flush()\nos.kill(os.getpid(), 9)\n")
+    stub.write_text(
+        "import os, sys\nsys.stderr.write('a\\nb\\n')\nsys.stderr.flush()\nos.kill(os.getpid(), 9)\n"
+    )
     _set_stub(hooks, stub)
 
 
@@ -244,7 +247,11 @@ def test_a_reader_that_is_gone_never_ends_with_2(plain: Hooks) -> None:
 def test_a_launcher_that_is_called_by_another_name_and_place_says_so(hooks: Hooks) -> None:
     link = hooks.folder / "elsewhere"
     link.symlink_to(hooks.launcher)
-    done = hooks.fire(b"{}", argv=[CLIENT, "note"]) if not hooks.shell else run([*hooks.shell, str(link), CLIENT, "note"])
+    done = (
+        hooks.fire(b"{}", argv=[CLIENT, "note"])
+        if not hooks.shell
+        else run([*hooks.shell, str(link), CLIENT, "note"])
+    )
     assert done.status in (0, 1)
 
 
@@ -313,8 +320,10 @@ def test_a_comment_switches_nothing(hooks: Hooks, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a b", "it's", 'a "b"', "项目", "x/bin/y"])
-def test_a_home_and_a_python_of_any_name_will_do(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    python = tmp_path / name / "py thon's \"3\""
+def test_a_home_and_a_python_of_any_name_will_do(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / name / 'py thon\'s "3"'
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
     monkeypatch.setattr(sys, "executable", str(python))
@@ -343,7 +352,9 @@ def _hang(hooks: Hooks, said: bytes) -> subprocess.Popen[bytes]:
     process.stdin.write(said)
     process.stdin.flush()
     tmp = hooks.home / "spool" / "tmp"
-    eventually(lambda: any(path.read_bytes().endswith(said) for path in tmp.glob("*")), "the payload is in the file")
+    eventually(
+        lambda: any(path.read_bytes().endswith(said) for path in tmp.glob("*")), "the payload is in the file"
+    )
     return process
 
 
@@ -367,7 +378,7 @@ def test_a_hook_that_is_killed_with_its_payload_whole_loses_nothing(plain: Hooks
     done = plain.turn("half", session="one")
     assert all(map(quiet, done))
     said = plain.said("user_prompt_submit", "two", prompt="from the killed hook")
-    _end(_hang(plain, json_bytes(said)))
+    _end(_hang(plain, json.dumps(said).encode()))
     (left,) = (plain.home / "spool" / "tmp").glob("*")
     _age(left)
     plain.fire(plain.said("stop", "two"), "note")
@@ -390,12 +401,6 @@ def test_a_file_that_is_still_being_written_is_left_alone(plain: Hooks) -> None:
 def _age(path: Path) -> None:
     old = time.time() - 7200
     os.utime(path, (old, old))
-
-
-def json_bytes(said: dict[str, object]) -> bytes:
-    import json
-
-    return json.dumps(said).encode()
 
 
 def test_the_same_payload_twice_through_one_line_is_two_events(plain: Hooks) -> None:

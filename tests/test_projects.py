@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from neosian import projects
+from neosian.errors import NeosianError
 from neosian.scope import user_scope
-from tests.factories import Home, fsck, git, repository, status, subjects
+from tests.factories import OTHER, Home, fsck, git, prompts_of, repository, status, subjects
 
 REMOTE = "https://github.com/acme/shop.git"
 
 
-def registered(home: Home) -> dict[str, Any]:
-    return tomllib.loads((home.user / projects.FILE).read_text("utf-8"))
+def registered(home: Home) -> dict[str, list[str]]:
+    """The identities of each slug, in their order."""
+    entries = tomllib.loads((home.user / projects.FILE).read_text("utf-8")).get("project", [])
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        found.setdefault(entry["slug"], []).extend(entry["identities"])
+    return found
 
 
 def register(home: Home, root: Path) -> projects.Project:
@@ -37,7 +42,7 @@ def test_a_project_goes_by_its_remotes_and_its_path(home: Home) -> None:
     git(home.project, "remote", "add", "origin", REMOTE)
     project = register(home, home.project)
     assert (project.slug, project.scope) == ("shop", f"{user_scope()}/proj:shop")
-    assert registered(home) == {"shop": {"identities": ["github.com/acme/shop", str(home.project)]}}
+    assert registered(home) == {"shop": ["github.com/acme/shop", str(home.project)]}
     assert (status(home.user), fsck(home.user)) == ("", "")
 
 
@@ -53,7 +58,7 @@ def test_a_clone_elsewhere_is_the_same_project(home: Home, tmp_path: Path) -> No
     register(home, home.project)
     clone = repository(tmp_path / "other name", remote="git@github.com:acme/shop.git")
     assert register(home, clone).slug == "shop"
-    assert registered(home)["shop"]["identities"] == ["github.com/acme/shop", str(home.project), str(clone)]
+    assert registered(home)["shop"] == ["github.com/acme/shop", str(home.project), str(clone)]
 
 
 def test_the_path_still_knows_a_project_whose_remote_changed(home: Home) -> None:
@@ -61,7 +66,7 @@ def test_the_path_still_knows_a_project_whose_remote_changed(home: Home) -> None
     register(home, home.project)
     git(home.project, "remote", "set-url", "origin", "https://gitlab.com/acme/store.git")
     assert register(home, home.project).slug == "shop"
-    assert "gitlab.com/acme/store" in registered(home)["shop"]["identities"]
+    assert "gitlab.com/acme/store" in registered(home)["shop"]
 
 
 def test_a_name_that_is_taken_gets_four_digits_more(home: Home, tmp_path: Path) -> None:
@@ -83,69 +88,79 @@ def test_looking_a_project_up_writes_nothing(home: Home) -> None:
 def test_any_name_of_a_folder_makes_an_entry(name: str, slug: str, home: Home, tmp_path: Path) -> None:
     root = repository(tmp_path / name)
     assert register(home, root).slug == slug
-    assert registered(home) == {slug: {"identities": [str(root)]}}
+    assert registered(home) == {slug: [str(root)]}
     assert projects.find(str(home.path), str(root)).slug == slug
 
 
 def test_a_path_with_quotes_and_controls_is_written_as_toml(home: Home, tmp_path: Path) -> None:
     root = repository(tmp_path / 'a "b" \\ c\td')
     register(home, root)
-    assert registered(home)["a-b-c-d"]["identities"] == [str(root)]
-
-
-def test_the_file_keeps_what_its_person_wrote(home: Home, tmp_path: Path) -> None:
-    register(home, home.project)
-    text = f'# mine\n\n[work]   \nnote = "x"  # why\nidentities = [ "{home.project}", ]\n\n[zoo]\nidentities = []\n'
-    edited(home, text)
-    git(home.project, "remote", "add", "origin", REMOTE)
-    assert register(home, home.project).slug == "work"
-    now = (home.user / projects.FILE).read_text()
-    assert now == text.replace('", ]', '", "github.com/acme/shop"]')
-    register(home, repository(tmp_path / "third"))
-    assert (home.user / projects.FILE).read_text().startswith(now.rstrip())
-
-
-def test_an_entry_renamed_by_its_person_is_followed(home: Home) -> None:
-    register(home, home.project)
-    edited(home, (home.user / projects.FILE).read_text().replace("[shop]", "[store]"))
-    assert register(home, home.project).scope == f"{user_scope()}/proj:store"
+    assert registered(home)["a-b-c-d"] == [str(root)]
 
 
 LAYOUTS = (
-    '[shop]  # the shop\nidentities = ["github.com/acme/shop"]\n',
-    '[ shop ]\nidentities = ["github.com/acme/shop"]\n',
-    "['shop']\nidentities = [\"github.com/acme/shop\"]\n",
-    '[shop]\nidentities = ["github.com/acme/shop"]  # the remote\n',
-    '[shop]\nidentities = [\n    "github.com/acme/shop",  # the remote\n]\n',
-    "[shop]\nidentities = ['github.com/acme/shop']\n",
+    '[[project]]\nslug = "work"\nidentities = ["github.com/acme/shop"]\n',
+    "[[ project ]]  # the shop\nnote = 'x'\nidentities = [\n    'github.com/acme/shop',  # the remote\n]\nslug = 'work'\n",
+    'project = [{ slug = "work", identities = ["github.com/acme/shop"] }]\n',
 )
 
 
-@pytest.mark.parametrize("entry", [*LAYOUTS, 'shop = { identities = ["github.com/acme/shop"] }\n'])
-def test_however_a_person_lays_an_entry_out_the_file_stays_one(entry: str, home: Home) -> None:
+@pytest.mark.parametrize("text", LAYOUTS[:2])
+def test_the_file_keeps_what_its_person_wrote(text: str, home: Home, tmp_path: Path) -> None:
     register(home, home.folder)  # so that there is a file
-    edited(home, entry + '\n[zoo]\nidentities = ["github.com/acme/zoo"]\n')
+    edited(home, f"# mine\n\n{text}")
     git(home.project, "remote", "add", "origin", REMOTE)
-    assert register(home, home.project).slug == "shop"
-    assert registered(home)["zoo"] == {"identities": ["github.com/acme/zoo"]}
-    assert "github.com/acme/shop" in registered(home)["shop"]["identities"]
+    assert register(home, home.project).slug == "work"
+    register(home, repository(tmp_path / "third"))
+    assert (home.user / projects.FILE).read_text().startswith(f"# mine\n\n{text}")
+    assert registered(home)["work"] == ["github.com/acme/shop", str(home.project)]
+    assert registered(home)["third"] == [str(tmp_path / "third")]
 
 
-@pytest.mark.parametrize("entry", LAYOUTS)
-def test_however_a_person_lays_an_entry_out_it_is_added_to(entry: str, home: Home) -> None:
+@pytest.mark.parametrize("text", LAYOUTS)
+def test_however_a_person_lays_it_out_the_file_can_still_be_read(text: str, home: Home) -> None:
     register(home, home.folder)
-    edited(home, entry)
+    edited(home, text)
     git(home.project, "remote", "add", "origin", REMOTE)
+    assert register(home, home.project).slug == "work"
+    assert "github.com/acme/shop" in registered(home)["work"]
+
+
+@pytest.mark.parametrize("text", ["project = 1\n", "[[project]]\nslug = 3\n", '[[project]]\nidentities = ["x"]\n', "[project]\n"])
+def test_an_entry_that_says_nothing_useful_is_passed_over(text: str, home: Home) -> None:
+    register(home, home.folder)
+    edited(home, text)
+    assert projects.find(str(home.path), str(home.project)).slug == "shop"
+
+
+def test_a_project_renamed_by_its_person_is_followed(home: Home) -> None:
     register(home, home.project)
-    assert set(registered(home)["shop"]["identities"]) == {"github.com/acme/shop", str(home.project)}
-    assert (home.user / projects.FILE).read_text().startswith(entry.splitlines()[0])
+    edited(home, (home.user / projects.FILE).read_text().replace('"shop"', '"store"'))
+    assert register(home, home.project).scope == f"{user_scope()}/proj:store"
 
 
-def test_a_new_project_in_a_file_that_a_person_broke_loses_nothing(home: Home) -> None:
-    register(home, home.folder)
-    edited(home, "[shop\n# half way through\n")
-    assert register(home, home.project).slug == "shop"
-    assert (home.user / projects.FILE).read_text().startswith("[shop\n# half way through\n")
+def test_a_register_that_a_person_broke_is_told_and_not_touched(home: Home) -> None:
+    register(home, home.project)
+    edited(home, "[[project\n# half way through\n")
+    with pytest.raises(NeosianError, match=r"projects\.toml is not TOML"):
+        register(home, home.project)
+    assert (home.user / projects.FILE).read_text() == "[[project\n# half way through\n"
+
+
+def test_while_the_register_is_broken_known_sessions_land_and_new_ones_wait(home: Home, private_home: Path) -> None:
+    known = home.talk()
+    known.land("One")
+    edited(home, "[[project\n")
+    known.turn("Two")
+    home.talk("elsewhere", cwd=private_home).turn("No project")
+    home.talk(OTHER).turn("New")
+    lander = home.lander()
+    lander.land()
+    assert (prompts_of(home.shop), prompts_of(home.user)) == (["One", "Two"], ["No project"])
+    assert [str(error) for error in lander.failures if "projects.toml" in str(error)]
+    git(home.user, "revert", "--no-edit", "HEAD~1" if "Turn" in subjects(home.user)[0] else "HEAD")
+    home.land()
+    assert sorted(prompts_of(home.shop)) == ["New", "One", "Two"]
 
 
 def test_stores_are_those_that_are_there(home: Home) -> None:

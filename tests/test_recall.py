@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from neosian import recall
+from neosian import conversations, recall
+from neosian.conversations import split
 from neosian.errors import NeosianError
 from neosian.index import Index
-from neosian.recall import Hit, search, snippet, split
+from neosian.recall import Hit, search, snippet
 from neosian.scope import disk_name
 from tests.scopes import ADA, BOB, NOW, Scope, turn_lines
 
@@ -242,7 +243,7 @@ def test_a_turn_by_any_unique_name(scope: Scope, name: str) -> None:
     scope.land(ADA, 1, "first")
     scope.land(ADA, 2, "second", "answered", first=2)
     scope.land(BOB, 1, "other")
-    turn = recall.turn(scope.store.repo, name, 2)
+    turn = conversations.turn(scope.store.repo, name, 2)
     assert (turn.prompts, turn.answer) == (["second"], "answered")
 
 
@@ -251,15 +252,15 @@ def test_a_turn_as_it_was(scope: Scope) -> None:
     late = turn_lines(ADA, 1, "", "late answer")[2:]
     scope.append(scope.log(ADA), [{**line, "n": 9} for line in late])
     scope.commit()
-    assert recall.turn(scope.store.repo, ADA, 1).answer == "late answer"
-    assert recall.turn(scope.store.repo, ADA, 1, at=then).answer == ""
+    assert conversations.turn(scope.store.repo, ADA, 1).answer == "late answer"
+    assert conversations.turn(scope.store.repo, ADA, 1, at=then).answer == ""
     assert not scope.cache.exists()
 
 
 def test_all_turns_of_a_conversation(scope: Scope) -> None:
     for n in (1, 2, 3):
         scope.land(ADA, n, f"number {n}", first=n)
-    assert [turn.number for turn in recall.conversation_turns(scope.store.repo, ADA)] == [1, 2, 3]
+    assert [turn.number for turn in conversations.turns_of(scope.store.repo, ADA)] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -277,21 +278,21 @@ def test_an_error_says_what_there_is(scope: Scope, name: str, n: int, at: str | 
     scope.land(ADA, 1, "first")
     scope.land(BOB, 1, "other")
     with pytest.raises(NeosianError, match=said) as error:
-        recall.turn(scope.store.repo, name, n, at)
+        conversations.turn(scope.store.repo, name, n, at)
     assert error.value.hint.startswith("neosian ")
 
 
 def test_an_empty_scope_has_no_conversation(scope: Scope) -> None:
     with pytest.raises(NeosianError, match="No conversation"):
-        recall.turn(scope.store.repo, ADA, 1)
+        conversations.turn(scope.store.repo, ADA, 1)
 
 
 @pytest.mark.parametrize("id", ["../x y", "ABC-9", "a/b", "C:\\x", "CON", "x" * 300, ".git", "a#b"])
 def test_an_id_that_is_no_file_name(scope: Scope, id: str) -> None:
     scope.append(scope.log(disk_name(id)), turn_lines(id, 1, "odd", "id"))
     scope.land(BOB, 1, "other")
-    assert recall.turn(scope.store.repo, id, 1).prompts == ["odd"]
-    assert recall.turn(scope.store.repo, f"claude-code:{id}", 1).prompts == ["odd"]
+    assert conversations.turn(scope.store.repo, id, 1).prompts == ["odd"]
+    assert conversations.turn(scope.store.repo, f"claude-code:{id}", 1).prompts == ["odd"]
 
 
 def test_sessions_of_a_store(scope: Scope) -> None:

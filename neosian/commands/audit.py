@@ -7,7 +7,7 @@ import time
 
 from neosian import audit, output, turns
 from neosian.commands._scopes import add_scope, moment, mounted, whole
-from neosian.recall import split
+from neosian.conversations import split
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from neosian import output, recall
+from neosian import conversations, output
 from neosian.commands._scopes import add_scope, everywhere
 from neosian.errors import NeosianError, UsageError
 from neosian.store import Store
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    name, number = recall.split(args.what)
+    name, number = conversations.split(args.what)
     if args.conversation:
         if not args.what.isdigit():
             raise UsageError(
@@ -45,7 +45,7 @@ def _turns(args: argparse.Namespace, name: str, number: int | None) -> list[Turn
     for store in stores:
         try:
             return _from(store, name, number, args.at)
-        except recall.UnknownConversation as error:
+        except conversations.UnknownConversation as error:
             failed = failed or error
         finally:
             store.repo.close()
@@ -54,8 +54,8 @@ def _turns(args: argparse.Namespace, name: str, number: int | None) -> list[Turn
 
 def _from(store: Store, name: str, number: int | None, at: str | None) -> list[Turn]:
     if number is None:
-        return recall.conversation_turns(store.repo, name, at)
-    return [recall.turn(store.repo, name, number, at)]
+        return conversations.turns_of(store.repo, name, at)
+    return [conversations.turn(store.repo, name, number, at)]
 
 
 def whole(turn: Turn) -> str:

@@ -103,7 +103,7 @@ class Stage:
 
     def turn(self, session: str, prompt_id: str, said: Said) -> Iterator[Event]:
         """A turn with three calls, from its prompt up to, and without, its stop."""
-        common = {"prompt_id": prompt_id, "permission_mode": "default"}
+        common: dict[str, Any] = {"prompt_id": prompt_id, "permission_mode": "default"}
         yield self._event("prompt", "UserPromptSubmit", session, **common, prompt=said.prompt)
         common["effort"] = {"level": "medium"}
         calls = self._calls(prompt_id, said)

@@ -39,8 +39,9 @@ def render(rows: Sequence[Row]) -> str:
     for row in rows:
         half = "" if row.low is None or row.high is None else f"{row.low:.2f}-{row.high:.2f}"
         cells.append((row.name, f"{row.ratio:.2f}", half, f"{row.bound:g}", row.verdict))
-    name, ratio, half, bound, _ = (max(len(row[at]) for row in cells) for at in range(5))
+    wide = [max(len(row[at]) for row in cells) for at in range(5)]
     lines = [
-        f"{a:{name}}  {b:>{ratio}}  {c:>{half}}  {d:>{bound}}  {e}" for a, b, c, d, e in cells
-    ]  # fmt: skip
+        f"{row[0]:{wide[0]}}  {row[1]:>{wide[1]}}  {row[2]:>{wide[2]}}  {row[3]:>{wide[3]}}  {row[4]}"
+        for row in cells
+    ]
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -245,9 +245,9 @@ def ours_in_status(store: Store) -> list[str]:
     return [row for row in rows if not row[3:].startswith("notes/")]
 
 
-def added_lines(store: Store) -> list[tuple[str, str, list[str]]]:
-    """(commit, author e-mail, lines the commit itself added) for every commit of main."""
-    said = git(store, "log", "--all", "--topo-order", "--cc", "-p", "-U0", "--format=%x01%H %ae")
+def added_lines(store: Store, rev: str) -> list[tuple[str, str, list[str]]]:
+    """(commit, author e-mail, lines the commit itself added) for every commit of a revision, children first."""
+    said = git(store, "log", rev, "--topo-order", "--cc", "-p", "-U0", "--format=%x01%H %ae")
     rows = []
     for part in said.split("\x01")[1:]:
         head, _, diff = part.partition("\n")
@@ -267,7 +267,7 @@ def mixed_commits(store: Store) -> list[str]:
     """
     landed: set[str] = set()
     bad = []
-    for commit, email, added in reversed(added_lines(store)):
+    for commit, email, added in reversed(added_lines(store, "--all")):
         ours = email.endswith("neosian.invalid")
         spans = {row for row in added if '"span-' in row}
         if ours:
@@ -279,7 +279,7 @@ def mixed_commits(store: Store) -> list[str]:
 
 
 def lost_lines(store: Store) -> list[str]:
-    committed = {row for _, _, added in added_lines(store) for row in added if row.startswith("person line")}
+    committed = {row for _, _, added in added_lines(store, "main") for row in added if row.startswith("person line")}
     at_tip = set(git(store, "grep", "-h", "^person line", "main", "--", "notes").splitlines())
     return sorted(committed - at_tip)
 

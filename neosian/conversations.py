@@ -1,0 +1,134 @@
+"""Conversations as git has them: found by the beginning of a name, read whole, at any revision.
+
+No index is asked: a turn is read from the segments that hold it, even where no index can be made.
+"""
+
+from __future__ import annotations
+
+import re
+
+from neosian import scope, turns
+from neosian.errors import GitError, NeosianError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neosian.plumbing import Repo
+
+_NAME_SURE = 150  # bytes of a file name before a long one may turn into a hash
+_NAMED = 8  # candidates named in an error
+
+
+class Conversation:
+    """One conversation in git: ``segments`` as (path, blob id), in order."""
+
+    __slots__ = ("client", "conversation", "segments")
+
+    def __init__(self, conversation: str, client: str, segments: list[tuple[str, str]]) -> None:
+        self.conversation = conversation
+        self.client = client
+        self.segments = segments
+
+
+class UnknownConversation(NeosianError):
+    """No conversation, or more than one, goes by this name."""
+
+
+def split(text: str) -> tuple[str, int | None]:
+    """Conversation and turn of `CONVERSATION#N`; None where no turn is named."""
+    name, mark, number = text.rpartition("#")
+    if mark and number.isascii() and number.isdigit():
+        return name, int(number)
+    return text, None
+
+
+def resolve(repo: Repo, name: str, at: str | None = None) -> Conversation:
+    """The one conversation whose id begins with ``name`` (or whose `client:id` does), at a revision.
+
+    ``NeosianError`` names the candidates when there are several, and the way to a list when there is none.
+    """
+    rev = _revision(repo, at)
+    logs: dict[str, list[tuple[str, str]]] = {}
+    for path, blob in repo.ls(rev, "record/") if rev else []:
+        if turns.is_segment(path):
+            logs.setdefault(turns.segment_key(path), []).append((path, blob))
+    likely = [key for key in logs if any(f"-{start}" in f"-{key}" for start in _on_disk(name))]
+    found: dict[str, Conversation] = {}
+    for key in likely:
+        conversation = _conversation(repo, key, sorted(logs[key]))
+        full = f"{conversation.client}:{conversation.conversation}"
+        if conversation.conversation.startswith(name) or full.startswith(name):
+            found[full] = conversation
+    exact = [full for full, one in found.items() if name in (full, one.conversation)]
+    return found[exact[0] if len(exact) == 1 else the_one(name, sorted(exact or found))]
+
+
+def _on_disk(name: str) -> list[str]:
+    """How the part of a segment's name may begin that a conversation's (or `client:conversation`) name gave it."""
+    client, colon, session = name.partition(":")
+    starts = [
+        scope.disk_name(name),
+        *([f"{client}-{scope.disk_name(session) if session else ''}"] if colon else []),
+    ]
+    return [start[:_NAME_SURE] for start in starts]
+
+
+def _conversation(repo: Repo, key: str, segments: list[tuple[str, str]]) -> Conversation:
+    """A conversation under the names in its own turn line; the file's name must do where that is damaged."""
+    lines = turns.parse_lines(repo.read_many([segments[0][1]])[0] or b"")[0]
+    header = next((line for line in lines if line.get("kind") == "turn"), {})
+    client = str(header.get("client") or key.rpartition("-")[0])
+    return Conversation(str(header.get("session") or key.removeprefix(client + "-")), client, segments)
+
+
+def _revision(repo: Repo, at: str | None) -> str | None:
+    if at is None:
+        return repo.tip()
+    unknown = NeosianError(f"No commit here is named {at!r}.", "neosian audit")
+    if at.startswith("-"):  # git would take it for an option
+        raise unknown
+    try:
+        return repo.git("rev-parse", "--verify", "--quiet", f"{at}^{{commit}}").decode().strip()
+    except GitError:
+        raise unknown from None
+
+
+def the_one(name: str, found: Sequence[str]) -> str:
+    """The name that is meant among those it may stand for; ``UnknownConversation`` says what there is otherwise."""
+    if name in found or len(found) == 1:
+        return name if name in found else found[0]
+    if not found:
+        raise UnknownConversation(f"No conversation here is named {name!r}.", "neosian sessions")
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    raise UnknownConversation(
+        f"{name!r} names {len(found)} conversations: {', '.join(found[:_NAMED])}{more}.",
+        f"neosian recall {found[0]}",
+    )
+
+
+def turns_of(repo: Repo, conversation: str, at: str | None = None) -> list[turns.Turn]:
+    """Every turn of a conversation, whole, from git."""
+    found = resolve(repo, conversation, at)
+    lines = []
+    for data in repo.read_many([blob for _, blob in found.segments]):
+        lines += turns.parse_lines(data or b"")[0]
+    return [turn for _, turn in sorted(turns.group(lines).items())]
+
+
+def turn(repo: Repo, conversation: str, n: int, at: str | None = None) -> turns.Turn:
+    """One turn, whole, from git; ``at`` is any revision."""
+    found = resolve(repo, conversation, at)
+    lines = []
+    for data in repo.read_many([blob for _, blob in found.segments]):
+        if data and re.search(rb'"turn"\s*:\s*%d\b' % n, data):
+            lines += [line for line in turns.parse_lines(data)[0] if line.get("turn") == n]
+    grouped = turns.group(lines)
+    if n in grouped:
+        return grouped[n]
+    known = [one.number for one in turns_of(repo, conversation, at)]
+    span = f"turns {known[0]} to {known[-1]}" if known else "no turns"
+    raise NeosianError(
+        f"Conversation {found.conversation} has {span}; there is no turn {n}.",
+        f"neosian recall {found.conversation}",
+    )
