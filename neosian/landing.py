@@ -162,6 +162,9 @@ class Lander:
                 for event in span.events:
                     self.spool.set_aside(event.spooled, str(error))
                 continue
+            except NeosianError as error:  # such as a projects.toml that cannot be read: they wait, others land
+                self.failures.append(error)
+                continue
             found.setdefault(place.scope, []).append(span)
         return found
 

@@ -72,18 +72,31 @@ def register(home: str, root: str) -> Project:
     new = [each for each in project.identities if each not in _known(home).get(project.slug, ())]
     if not new:
         return project
+    user = open_store(home, scope.user_scope())
 
     def change(draft: Draft) -> None:
         held = (draft.read(FILE) or _HEAD.encode()).decode("utf-8", "surrogateescape")
         block = (
             f"[[project]]\nslug = {_quoted(project.slug)}\nidentities = [{', '.join(map(_quoted, new))}]\n"
         )
-        draft.put(FILE, f"{held.rstrip()}\n\n{block}".encode("utf-8", "surrogateescape"))
+        text = f"{held.rstrip()}\n\n{block}"
+        _check(text, os.path.join(user.path, FILE))
+        draft.put(FILE, text.encode("utf-8", "surrogateescape"))
         trailers = {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}
         draft.commit(message(f"Register project {project.slug}", trailers), committer(), committer())
 
-    open_store(home, scope.user_scope()).write(change)
+    user.write(change)
     return project
+
+
+def _check(text: str, path: str) -> None:
+    """Refuse to write what could not be read again, as a person's own layout of the file may make it."""
+    import tomllib
+
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise config.ConfigError(path, str(error)) from None
 
 
 def _known(home: str) -> dict[str, set[str]]:
