@@ -7,6 +7,8 @@ from typing import Any
 
 from neosian import health, output, scope
 
+_FIRST = "  (begin with: neosian record install --client claude-code --user --write)"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one object")
@@ -39,7 +41,9 @@ def _parts(found: dict[str, Any]) -> list[str]:
         f"! {row['what']}" + (f"\n    try: {row['try']}" if row["try"] else "") for row in found["problems"]
     ]
     return [
-        output.table([("home", found["home"]), ("spool", waits + aside)]),
+        output.table(
+            [("home", found["home"] + ("" if found["scopes"] else _FIRST)), ("spool", waits + aside)]
+        ),
         output.table(scopes, ("scope", "turns", "documents", "last landing", "index"))
         if scopes
         else "No scope yet.",
