@@ -71,6 +71,29 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
     return adopted
 
 
+def looks_changed(repo: Repo) -> bool:
+    """A cheap look: whether a document, or the list of them, is newer than git's index."""
+    try:
+        index = os.stat(os.path.join(repo.git_dir, "index")).st_mtime
+        folders = [repo.path]
+        while folders:
+            folder = folders.pop()
+            if folder != repo.path and os.stat(folder).st_mtime >= index:
+                return True
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    inner = entry.is_dir(follow_symlinks=False)
+                    if entry.name.startswith(".") or (folder == repo.path and entry.name in LOGS):
+                        continue
+                    if inner:
+                        folders.append(entry.path)
+                    elif entry.stat(follow_symlinks=False).st_mtime >= index:
+                        return True
+    except OSError:
+        return False
+    return False
+
+
 def waiting(repo: Repo) -> list[str]:
     """Edits that were not adopted at the last landing because they hold a secret."""
     return list(files.lines(os.path.join(repo.private, _WAITING)))

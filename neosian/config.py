@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 IGNORED_FILES = (
-    "**/.env", "**/.env.*", "**/.netrc", "**/.npmrc", "**/.pypirc", "**/.git-credentials", "**/.htpasswd",
+    "**/.env*", "**/.netrc", "**/.npmrc", "**/.pypirc", "**/.git-credentials", "**/.htpasswd",
     "**/id_rsa*", "**/id_ed25519*", "**/id_ecdsa*", "**/*.pem", "**/*.key", "**/*.p12", "**/*.pfx", "**/*.keystore",
     "**/.aws/credentials", "**/.docker/config.json", "**/.kube/config", "**/.config/gh/hosts.yml",
     "**/secrets.y*ml", "**/credentials.json", "**/*service-account*.json", "**/.ssh/*",
@@ -86,8 +86,8 @@ def parsed_toml(path: str, cache: str) -> dict[str, Any]:
     import tomllib
 
     try:
-        said = tomllib.loads((files.read(path) or b"").decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        said = tomllib.loads((files.read(path) or b"").decode("utf-8-sig", "replace"))
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(path, str(error)) from None
     try:
         files.make_dir(os.path.dirname(cache))

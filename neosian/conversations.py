@@ -32,7 +32,25 @@ class Conversation:
 
 
 class UnknownConversation(NeosianError):
-    """No conversation, or more than one, goes by this name."""
+    """No conversation, or more than one, goes by this name: ``candidates`` are those."""
+
+    def __init__(self, name: str, candidates: Sequence[str] = ()) -> None:
+        self.candidates = list(candidates)
+        if not candidates:
+            super().__init__(f"No conversation here is named {name!r}.", "neosian sessions")
+            return
+        more = f" and {len(candidates) - _NAMED} more" if len(candidates) > _NAMED else ""
+        super().__init__(
+            f"{name!r} names {len(candidates)} conversations: {', '.join(candidates[:_NAMED])}{more}.",
+            f"neosian recall {candidates[0]}",
+        )
+
+
+class UnknownRevision(NeosianError):
+    """No commit of a scope goes by this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"No commit here is named {name!r}.", "neosian audit")
 
 
 def split(text: str) -> tuple[str, int | None]:
@@ -85,26 +103,19 @@ def _conversation(repo: Repo, key: str, segments: list[tuple[str, str]]) -> Conv
 def _revision(repo: Repo, at: str | None) -> str | None:
     if at is None:
         return repo.tip()
-    unknown = NeosianError(f"No commit here is named {at!r}.", "neosian audit")
     if at.startswith("-"):  # git would take it for an option
-        raise unknown
+        raise UnknownRevision(at)
     try:
         return repo.git("rev-parse", "--verify", "--quiet", f"{at}^{{commit}}").decode().strip()
     except GitError:
-        raise unknown from None
+        raise UnknownRevision(at) from None
 
 
 def the_one(name: str, found: Sequence[str]) -> str:
     """The name that is meant among those it may stand for; ``UnknownConversation`` says what there is otherwise."""
     if name in found or len(found) == 1:
         return name if name in found else found[0]
-    if not found:
-        raise UnknownConversation(f"No conversation here is named {name!r}.", "neosian sessions")
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    raise UnknownConversation(
-        f"{name!r} names {len(found)} conversations: {', '.join(found[:_NAMED])}{more}.",
-        f"neosian recall {found[0]}",
-    )
+    raise UnknownConversation(name, found)
 
 
 def turns_of(repo: Repo, conversation: str, at: str | None = None) -> list[turns.Turn]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 
 TYPE_CHECKING = False
@@ -49,7 +50,8 @@ def write(path: str, data: bytes, *, sync: bool = False, scratch: str = "", mode
     handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         try:
-            os.fchmod(handle, mode)
+            if hasattr(os, "fchmod"):
+                os.fchmod(handle, mode)
             rest = memoryview(data)
             while rest:
                 rest = rest[os.write(handle, rest) :]
@@ -96,6 +98,23 @@ def names(folder: str) -> list[str]:
 def lines(path: str) -> Iterator[str]:
     """Lines of a small text file, none where it is missing."""
     yield from (read(path) or b"").decode("utf-8", "replace").splitlines()
+
+
+def strange(path: str, limit: int = 1 << 20) -> str:
+    """At most ``limit`` bytes of a file that anybody may have put there; "" for whatever is no plain file.
+
+    A repository comes from strangers: where git keeps a file there may be a pipe, a device or a gigabyte.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return ""
+            return os.read(handle, limit).decode("utf-8", "surrogateescape")
+        finally:
+            os.close(handle)
+    except (OSError, ValueError):
+        return ""
 
 
 def log(path: str, text: str) -> None:

@@ -108,7 +108,7 @@ class Scope:
                 }
                 for n, line in enumerate(map(dict, (header, *said)))
             ]
-            rendered = render(numbered, policy, {"actor": actor, "host": os.uname().nodename})
+            rendered = render(numbered, policy, {"actor": actor, "host": scope.host()})
             recording.add(
                 draft,
                 day,

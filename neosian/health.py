@@ -58,7 +58,7 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
             _problem(
                 problems,
                 f"The launcher's {name} is gone: {program}.",
-                "neosian record install --user --write",
+                "neosian record install --client claude-code --user --write",
             )
 
 

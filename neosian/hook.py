@@ -154,9 +154,9 @@ def land(
     if lander.failures:
         raise lander.failures[0]
     if wrong:
-        from neosian.errors import NeosianError
+        from neosian import files
 
-        raise NeosianError(wrong)
+        files.log(os.path.join(home, "log", "neosian.log"), wrong)
     return landed
 
 

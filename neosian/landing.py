@@ -19,9 +19,9 @@ from neosian.events import Event
 from neosian.healing import DamagedError, heal, is_quick, is_sound
 from neosian.journal import Journal, Note
 from neosian.mounts import flag_values
-from neosian.places import Place, find_place, machine, new_place
+from neosian.places import Place, find_place, layout_of, machine, new_place
 from neosian.scrub import Policy, render
-from neosian.spans import Span, assemble
+from neosian.spans import Batch, Span, assemble
 from neosian.spool import FLAG_SEPARATOR, Entry, Spool
 from neosian.store import Lock, Store
 from neosian.touches import Touches
@@ -87,10 +87,7 @@ class Lander:
             if not events:
                 return []
             try:
-                batch = assemble(
-                    events, self._memory, self._find_launch,
-                    now=time.time() if sweep else None, silence=self.settings.record_silence,
-                )  # fmt: skip
+                batch = self._assemble(events, sweep)
                 landing = [
                     (event, f"{actor(span.first)}#{span.turn}")
                     for span in batch.spans
@@ -148,22 +145,57 @@ class Lander:
             if entry.spooled.event == CONTEXT:
                 return _context_event(entry)
             return adapter(entry.spooled.client).parse(entry.payload, entry.spooled)
-        except NeosianError as error:
-            self.spool.set_aside(entry.spooled.name, str(error))
+        except Exception as error:  # one payload must not stop the others
+            self._set_aside([entry.spooled.name], error)
+            self.failures.pop()  # the hook whose event it is tells of it itself
             return None
+
+    def _assemble(self, events: list[Event], sweep: bool) -> Batch:
+        """The spans of these events; a conversation that cannot be made sense of is set aside, the others go on."""
+        try:
+            return self._assembled(events, sweep)
+        except Exception:
+            whole = Batch()
+            conversations: dict[tuple[str, str], list[Event]] = {}
+            for event in events:
+                conversations.setdefault((event.client, event.session), []).append(event)
+            for mine in conversations.values():
+                try:
+                    batch = self._assembled(mine, sweep)
+                except Exception as error:
+                    self._set_aside([event.spooled for event in mine], error)
+                    continue
+                whole.spans += batch.spans
+                whole.keep += batch.keep
+                whole.drop += batch.drop
+            return whole
+
+    def _assembled(self, events: list[Event], sweep: bool) -> Batch:
+        now = time.time() if sweep else None
+        return assemble(
+            events, self._memory, self._find_launch, now=now, silence=self.settings.record_silence
+        )
+
+    def _set_aside(self, names: Iterable[str], error: Exception) -> None:
+        """Keep events that stop a landing where `neosian status` shows them."""
+        for name in names:
+            self.spool.set_aside(name, str(error) or type(error).__name__)
+        self.failures.append(_told(error))
+        if not isinstance(error, (NeosianError, OSError)):
+            import traceback
+
+            self._log(" | ".join(traceback.format_exception(error)))
 
     def _by_scope(self, spans: Iterable[Span]) -> dict[str, list[Span]]:
         found: dict[str, list[Span]] = {}
         for span in spans:
             try:
                 place = self._place(span.client, span.session) or self._new_place(span)
-            except UsageError as error:  # a hook line's scope or mount that is none: its events wait aside
-                self.failures.append(error)
-                for event in span.events:
-                    self.spool.set_aside(event.spooled, str(error))
+            except UsageError as error:  # a hook line's scope or mount that is none
+                self._set_aside((event.spooled for event in span.events), error)
                 continue
-            except NeosianError as error:  # such as a projects.toml that cannot be read: they wait, others land
-                self.failures.append(error)
+            except (NeosianError, OSError) as error:  # such as a projects.toml that is broken: they wait
+                self.failures.append(_told(error))
                 continue
             found.setdefault(place.scope, []).append(span)
         return found
@@ -224,7 +256,12 @@ class Lander:
             projects.register(self.home, root)
         landed: list[Landed] = []
         begun: list[str] = []
-        rendered = [(span, self._render(span)) for span in spans]
+        rendered = []
+        for span in spans:
+            try:
+                rendered.append((span, self._render(span)))
+            except Exception as error:
+                self._set_aside((event.spooled for event in span.events), error)
 
         def change(draft: Draft) -> None:
             landed.clear()
@@ -249,7 +286,7 @@ class Lander:
         for each in landed:
             place = self._places[(each.span.client, each.span.session)]
             place.remember(self.home, each.span.client, each.span.session)
-        self._adopt_elsewhere(store)
+        self._adopt_elsewhere(store, spans)
         self._settle()
         return landed
 
@@ -262,7 +299,7 @@ class Lander:
         about = {
             "actor": actor(span.first),
             "branch": scope.branch(span.cwd) if span.cwd else "",
-            "host": os.uname().nodename,
+            "host": scope.host(),
         }
         lines = render(span.lines, policy, about)
         at = max((event.at for event in span.events), default=span.at)
@@ -273,15 +310,24 @@ class Lander:
             lines,
             actor=actor(span.first),
             at=at,
+            began=span.at,
             state=span.state,
             late=span.late,
         )
 
-    def _adopt_elsewhere(self, store: Store) -> None:
-        """Adopt at once what these turns' own calls changed in the folders of other scopes."""
-        names = self._touches.below(os.path.join(os.path.realpath(self.home), "scopes"))
-        for other in projects.stores(self.home) if names else ():
-            if os.path.basename(other.path) in names and other.scope != store.scope:
+    def _adopt_elsewhere(self, store: Store, spans: Iterable[Span]) -> None:
+        """Adopt what was changed in the other scopes: in those that these sessions see, and at once what the turns'
+        own calls changed anywhere."""
+        named = self._touches.below(os.path.join(os.path.realpath(self.home), "scopes"))
+        seen = {
+            mount.scope
+            for span in spans
+            for mount in layout_of(self.home, self.settings, span.first).mounts
+            if mount.writable
+        }
+        for other in projects.stores(self.home):
+            changed = other.scope in seen and adopt.looks_changed(other.repo)
+            if other.scope != store.scope and (changed or os.path.basename(other.path) in named):
                 other.write(lambda draft: adopt.adopt(draft, self._touches.named_by), patience=self.patience)
 
     def _log(self, said: str) -> None:
@@ -367,4 +413,5 @@ def _holds(store: Store, commit: str, patience: float) -> bool:
 def _told(error: Exception) -> NeosianError:
     if isinstance(error, NeosianError):
         return error
-    return NeosianError(f"{error.strerror if isinstance(error, OSError) else error}.", "neosian status")
+    said = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+    return NeosianError(f"{said}.", "neosian status")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LARGE = 1 << 20  # bytes; a payload up to this is decoded as it is
+DEEPEST = 64  # levels of nesting that are kept as they are
 ROOM = 8 << 20  # bytes that a large payload may still have when it is decoded
 SHARES = ((48 << 10, 16 << 10), (6 << 10, 2 << 10), (512, 256))  # bytes of head and tail, by need
 CHUNK = 1 << 20
@@ -81,10 +82,31 @@ def loads(raw: bytes | mmap, start: int = 0) -> dict[str, Any]:
         raise PayloadError("it is nested too deeply") from None
     if not isinstance(value, dict):
         raise PayloadError(f"it is {_article(value)}")
+    if data.count(b"{") + data.count(b"[") > DEEPEST:
+        value = {key: shallow(item) for key, item in value.items()}
     if cuts or lone:
         value = _restored(value, cuts)
         assert isinstance(value, dict)
     return value
+
+
+def shallow(value: Any, room: int = DEEPEST) -> Any:
+    """``value`` with what is nested deeper than ``room`` levels as its JSON text.
+
+    Whoever walks a value later does it by recursion; one payload must not be able to stop all landing.
+    """
+    if isinstance(value, dict):
+        return {key: shallow(item, room - 1) for key, item in value.items()} if room else _nested(value)
+    if isinstance(value, list):
+        return [shallow(item, room - 1) for item in value] if room else _nested(value)
+    return value
+
+
+def _nested(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "(nested too deeply)"
 
 
 def _reason(error: json.JSONDecodeError) -> str:

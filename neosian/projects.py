@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 
-from neosian import config, files, scope
+from neosian import config, files, publish, scope
 from neosian.draft import Draft
 from neosian.plumbing import object_id
 from neosian.store import Store, committer, message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FILE = "projects.toml"
 _HEAD = """\
@@ -55,7 +59,7 @@ def stores(home: str) -> list[Store]:
 
 def find(home: str, root: str) -> Project:
     """The project whose root this is: as registered, else as it would be registered. Writes nothing."""
-    identities = [*scope.remote_identities(root), root]
+    identities = [scope.identity(each) for each in (*scope.remote_identities(root), root)]
     known = _known(home)
     for name, theirs in known.items():
         if theirs & set(identities):
@@ -75,13 +79,13 @@ def register(home: str, root: str) -> Project:
     user = open_store(home, scope.user_scope())
 
     def change(draft: Draft) -> None:
-        held = (draft.read(FILE) or _HEAD.encode()).decode("utf-8", "surrogateescape")
+        held = scope.identity((draft.read(FILE) or _HEAD.encode()).decode("utf-8", "surrogateescape"))
         block = (
             f"[[project]]\nslug = {_quoted(project.slug)}\nidentities = [{', '.join(map(_quoted, new))}]\n"
         )
         text = f"{held.rstrip()}\n\n{block}"
         _check(text, os.path.join(user.path, FILE))
-        draft.put(FILE, text.encode("utf-8", "surrogateescape"))
+        draft.put(FILE, text.encode())
         trailers = {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}
         draft.commit(message(f"Register project {project.slug}", trailers), committer(), committer())
 
@@ -101,8 +105,7 @@ def _check(text: str, path: str) -> None:
 
 def _known(home: str) -> dict[str, set[str]]:
     """Identities by slug. A file that cannot be read as TOML is an error: guessing would mix two projects up."""
-    user = open_store(home, scope.user_scope())
-    said = config.parsed_toml(os.path.join(user.path, FILE), os.path.join(home, "cache", "projects.json"))
+    said = _read(home, open_store(home, scope.user_scope()))
     known: dict[str, set[str]] = {}
     entries = said.get("project", [])
     for entry in entries if isinstance(entries, list) else ():
@@ -110,6 +113,21 @@ def _known(home: str) -> dict[str, set[str]]:
             known.setdefault(str(entry.get("slug", "")), set()).update(map(str, entry["identities"]))
     known.pop("", None)
     return known
+
+
+def _read(home: str, user: Store) -> dict[str, Any]:
+    """The register as it lies in the folder; as main has it where the folder shows another branch."""
+    if not user.exists or publish.checked_out(user.repo):
+        return config.parsed_toml(os.path.join(user.path, FILE), os.path.join(home, "cache", "projects.json"))
+    import tomllib
+
+    try:
+        tip = user.repo.tip()
+        return tomllib.loads(((user.repo.read(tip, FILE) if tip else b"") or b"").decode("utf-8", "replace"))
+    except tomllib.TOMLDecodeError as error:
+        raise config.ConfigError(f"{FILE} of {user.path}", str(error)) from None
+    finally:
+        user.repo.close()
 
 
 def _quoted(text: str) -> str:

@@ -89,20 +89,20 @@ def search_mounts(
 ) -> list[Hit]:  # fmt: skip
     """`search` in several scopes at once; paths of documents begin with their mount (`/project/tools/x.md`)."""
     hits: list[Hit] = []
-    unknown: NeosianError | None = None
+    unknown: list[NeosianError] = []
     for mount, store in mounts:
         try:
             found = search(
                 store, text, kind=kind, conversation=conversation, since=since, limit=limit, behind=behind
             )
         except UnknownConversation as error:
-            unknown = error
+            unknown.append(error)
             continue
         for hit in found:
             hit.path = f"{mount}/{hit.path}" if hit.path else ""
         hits += found
-    if unknown and not hits:
-        raise unknown
+    if unknown and len(unknown) == len(mounts):
+        raise unknown[0]
     return sorted(hits, key=_order)[:limit]
 
 

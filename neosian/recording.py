@@ -19,13 +19,16 @@ SEGMENT_BYTES = 64 * 1024
 
 
 class Span:
-    """Lines to append: those of a new turn, or later ones of a turn that landed before (``late``)."""
+    """Lines to append: those of a new turn, or later ones of a turn that landed before (``late``).
 
-    __slots__ = ("actor", "at", "client", "late", "lines", "session", "state", "turn")
+    ``began`` and ``at`` are when it began and ended, in seconds since 1970.
+    """
+
+    __slots__ = ("actor", "at", "began", "client", "late", "lines", "session", "state", "turn")
 
     def __init__(
         self, client: str, session: str, turn: int, lines: list[dict[str, Any]], *,
-        actor: str, at: float, state: str = turns.DONE, late: bool = False,
+        actor: str, at: float, began: float | None = None, state: str = turns.DONE, late: bool = False,
     ) -> None:  # fmt: skip
         self.client = client
         self.session = session
@@ -33,6 +36,7 @@ class Span:
         self.lines = lines
         self.actor = actor
         self.at = at
+        self.began = at if began is None else began
         self.state = state
         self.late = late
 
@@ -95,7 +99,7 @@ def _put_page(draft: Draft, day: str, span: Span, turn: turns.Turn) -> None:
         "title": json.dumps(heading, ensure_ascii=False),
         "agent": span.client,
         "conversation": json.dumps(span.session, ensure_ascii=False),
-        "started": known.get("started") or turns.stamp(span.at),
+        "started": known.get("started") or turns.stamp(span.began),
         "last_prompt": json.dumps(last, ensure_ascii=False),
         "turns": str(max(span.turn, int(known["turns"]) if known.get("turns", "").isdigit() else 0)),
     }

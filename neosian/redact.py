@@ -139,7 +139,7 @@ def hide_private(text: str, *, whole: bool) -> str:
         return text
     opens: list[int] = []
     spans: list[tuple[int, int]] = []
-    for tag in re.finditer(r"<(/?)private(?:\s[^<>]{0,200})?>", text, re.IGNORECASE):
+    for tag in re.finditer(r"<\s{0,9}(/?)\s{0,9}private(?:\s[^>]{0,999})?\s{0,9}/?>", text, re.IGNORECASE):
         if not tag[1]:
             opens.append(tag.start())
         elif opens:

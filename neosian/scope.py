@@ -46,6 +46,11 @@ def login() -> str:
     return slug(name) or "user"
 
 
+def host() -> str:
+    """The name of this machine."""
+    return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+
+
 def user_scope() -> str:
     """The scope of the person at this machine."""
     return f"user:{login()}"
@@ -130,14 +135,23 @@ def main_work_tree(directory: str) -> str | None:
 
 
 def _main_of_linked(here: str, dot_git: str) -> str:
-    """Follow a linked worktree's `.git` file to the main work tree; a submodule is a tree of its own."""
-    said = next(files.lines(dot_git), "")
-    private = os.path.normpath(os.path.join(here, said.removeprefix("gitdir:").strip()))
-    common = next(files.lines(os.path.join(private, "commondir")), "")
-    if not common:
+    """Follow a linked worktree's `.git` file to the main work tree; a submodule is a tree of its own.
+
+    Only where the main repository names the worktree in turn, as git has it: a file alone could claim any project.
+    """
+    private = os.path.join(here, _first_line(dot_git).removeprefix("gitdir:").strip())
+    common = os.path.realpath(os.path.join(private, _first_line(os.path.join(private, "commondir")) or "-"))
+    named = _first_line(os.path.join(private, "gitdir"))
+    inside = os.path.dirname(os.path.realpath(private)) == os.path.join(common, "worktrees")
+    if not (inside and named and os.path.realpath(os.path.join(private, named)) == os.path.realpath(dot_git)):
         return here
-    shared = os.path.normpath(os.path.join(private, common.strip()))
-    return os.path.dirname(shared) if os.path.basename(shared) == ".git" else shared
+    return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
+
+def _first_line(path: str) -> str:
+    """The first line of one of git's small files, "" where it could not be one."""
+    line = files.strange(path, 4096).partition("\n")[0].strip()
+    return "" if "\0" in line else line
 
 
 def project_root(directory: str) -> str | None:
@@ -175,7 +189,7 @@ def remote_identities(root: str) -> list[str]:
     """Normalised URLs of a repository's remotes, `origin` first: `github.com/acme/shop`."""
     remotes: dict[str, str] = {}
     name = ""
-    for line in files.lines(os.path.join(root, ".git", "config")):
+    for line in files.strange(os.path.join(root, ".git", "config")).splitlines():
         row = line.strip()
         if row.startswith("["):
             name = row[len('[remote "') : -2] if row.startswith('[remote "') else ""
@@ -186,7 +200,10 @@ def remote_identities(root: str) -> list[str]:
 
 
 def normal_url(url: str) -> str:
-    """A remote's URL without scheme, user, port, `.git` and case of the host; "" for a local path."""
+    """A remote's URL without scheme, user, port, query, `.git` and case of the host.
+
+    "" for a local path, and for what would still hold a name or a password: it goes into a file under git.
+    """
     rest = url.partition("://")[2]
     if not rest:
         host, colon, path = url.partition(":")
@@ -195,12 +212,15 @@ def normal_url(url: str) -> str:
         rest = f"{host}/{path}"
     elif url.startswith("file:"):
         return ""
-    host, _, path = (
-        rest.rpartition("@")[2].partition("/") if "@" in rest.partition("/")[0] else rest.partition("/")
-    )
-    host = host.partition(":")[0].lower()
-    path = path.strip("/").removesuffix(".git")
-    return f"{host}/{path}" if host and path else ""
+    front, _, path = rest.partition("/")
+    host = front.rpartition("@")[2].partition(":")[0].lower()
+    path = path.partition("?")[0].partition("#")[0].strip("/").removesuffix(".git")
+    return f"{host}/{path}" if host and path and not set(path) & set("@:\\") else ""
+
+
+def identity(path: str) -> str:
+    """A path as it is written down: bytes that are no UTF-8 are spelled out."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def branch(directory: str) -> str:
@@ -213,9 +233,8 @@ def branch(directory: str) -> str:
         here = above
     git_dir = os.path.join(here, ".git")
     if os.path.isfile(git_dir):
-        said = next(files.lines(git_dir), "").removeprefix("gitdir:").strip()
-        git_dir = os.path.normpath(os.path.join(here, said))
-    head = next(files.lines(os.path.join(git_dir, "HEAD")), "").strip()
+        git_dir = os.path.join(here, _first_line(git_dir).removeprefix("gitdir:").strip())
+    head = _first_line(os.path.join(git_dir, "HEAD"))
     return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else ""
 
 

@@ -24,6 +24,22 @@ if TYPE_CHECKING:
 WINDOW = 4096  # characters beyond a cut that are looked at for a secret that lies across it
 PLAIN = ("text", "reason", "error")  # fields that hold text
 VALUES = ("input", "payload")  # fields that hold any JSON
+TYPED = ("compact", "event")  # kinds that may hold what a person typed, beside prompts
+# Fields that name or pair things: with a secret taken out of one, what belongs together would come apart.
+NAMES = (
+    "kind",
+    "at",
+    "id",
+    "state",
+    "client",
+    "session",
+    "actor",
+    "prompt_id",
+    "call",
+    "event",
+    "from",
+    "commit",
+)
 
 
 class Policy:
@@ -83,7 +99,10 @@ def _rendered(line: Line, policy: Policy, about: Mapping[str, object], cwd: str)
             line |= _text(line, name, policy)
     for name in VALUES:
         if name in line:
-            line |= _value(line[name], name, policy)
+            line |= _value(line[name], name, policy, kind in TYPED)
+    for name, value in line.items():
+        if isinstance(value, str) and name not in (*PLAIN, *NAMES):
+            line[name] = policy.redact(value)
     return line
 
 
@@ -99,7 +118,7 @@ def _text(line: Line, name: str, policy: Policy) -> Line:
     output = line["kind"] == "tool_result" and name == "text" and not said
     if output and length(text) > policy.output_chars:
         return {name: _cut(text, policy, line.get("ok") is False), "chars": length(text)}
-    kept = policy.redact(policy.hide_private(text, whole=True) if said else text)
+    kept = policy.redact(policy.hide_private(text, whole=said or line["kind"] in TYPED))
     return {name: str(kept), **({"chars": length(text)} if length(text) > len(text) else {})}
 
 
@@ -107,11 +126,17 @@ def _cut(text: str, policy: Policy, both: bool) -> str:
     """The head of a text, or ``both`` ends of it, where an error tends to say what it is."""
     limit = policy.output_chars
     if not both:
-        return _head(policy.redact(text[: limit + WINDOW]), text, limit)
+        return _head(_clean_head(text, limit + WINDOW, policy), text, limit)
     half = limit // 2
-    head = _head(policy.redact(text[: half + WINDOW]), text, half)
-    tail = policy.redact(text[-half - WINDOW :])
+    head = _head(_clean_head(text, half + WINDOW, policy), text, half)
+    tail = policy.redact(policy.hide_private(text[-half - WINDOW :], whole=False))
     return left_out(head, tail[len(tail) - _room(len(tail), text, half) :], length(text))
+
+
+def _clean_head(text: str, size: int, policy: Policy) -> str:
+    """The first ``size`` characters without secrets and private parts, also one that ends further on."""
+    ends_later = "</private" in text[size:].lower()
+    return policy.redact(policy.hide_private(text[:size], whole=ends_later))
 
 
 def _head(redacted: str, text: str, limit: int) -> str:
@@ -127,10 +152,11 @@ def _room(size: int, text: str, limit: int) -> int:
     return min(limit, max(0, size - WINDOW)) if len(text) > limit + WINDOW else min(limit, size)
 
 
-def _value(value: Any, name: str, policy: Policy) -> Line:
+def _value(value: Any, name: str, policy: Policy, typed: bool) -> Line:
     """A JSON value within limits, and the true lengths of the strings that were cut."""
     limit = policy.input_chars
-    kept = _cut_value(policy.redact_value(_window(value, limit + WINDOW)), value, limit)
+    shown = _without_private(_window(value, limit + WINDOW), policy, typed)
+    kept = _cut_value(policy.redact_value(shown), value, limit)
     chars = dict(_lengths(value, "", limit))
     return {name: kept, **({"chars": chars} if chars else {})}
 
@@ -143,6 +169,16 @@ def _window(value: Any, size: int) -> Any:
         return {str(key[:size]): _window(item, size) for key, item in value.items()}
     if isinstance(value, list):
         return [_window(item, size) for item in value]
+    return value
+
+
+def _without_private(value: Any, policy: Policy, typed: bool) -> Any:
+    if isinstance(value, str):
+        return policy.hide_private(value, whole=typed)
+    if isinstance(value, dict):
+        return {key: _without_private(item, policy, typed) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_private(item, policy, typed) for item in value]
     return value
 
 

@@ -10,6 +10,8 @@ import json
 import re
 import time
 
+from neosian.payload import DEEPEST, shallow
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,7 +118,10 @@ def _parsed(raw: bytes) -> Line | None:
         return None
     if not isinstance(line, dict) or not isinstance(line.get("kind"), str):
         return None
-    return line if type(line.get("turn")) is int and type(line.get("n")) is int else None
+    if type(line.get("turn")) is not int or type(line.get("n")) is not int:
+        return None
+    deep = raw.count(b"{") + raw.count(b"[") > DEEPEST
+    return {key: shallow(value) for key, value in line.items()} if deep else line
 
 
 class Call:

@@ -63,9 +63,7 @@ def repository(folder: Path, *, remote: str = "", commit: bool = False) -> Path:
 
 def bytes_below(folder: Path) -> dict[str, bytes]:
     """Every file below a folder with its bytes."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    }
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 class Home:

@@ -10,7 +10,19 @@ import pytest
 
 from neosian import adopt
 from neosian.calls import touched_paths
-from tests.factories import OTHER, SESSION, Home, Talk, aged, fsck, git, prompts_of, status, subjects, trailers
+from tests.factories import (
+    OTHER,
+    SESSION,
+    Home,
+    Talk,
+    aged,
+    fsck,
+    git,
+    prompts_of,
+    status,
+    subjects,
+    trailers,
+)
 
 ADA = "Ada Person <ada@example.org>"
 AGENT = f"claude-code:{SESSION} <claude-code@neosian.invalid>"
@@ -117,7 +129,9 @@ def test_a_file_from_the_future_is_settled(home: Home, talk: Talk) -> None:
     assert is_clean(home)
 
 
-@pytest.mark.parametrize("path", ["draft.txt", ".hidden.md", ".obsidian/notes.md", "record/mine.md", "sessions/mine.md"])
+@pytest.mark.parametrize(
+    "path", ["draft.txt", ".hidden.md", ".obsidian/notes.md", "record/mine.md", "sessions/mine.md"]
+)
 def test_what_is_no_document_is_left_to_its_person(path: str, home: Home, talk: Talk) -> None:
     home.write(path, "text\n")
     talk.land("Hello")
@@ -152,7 +166,9 @@ def test_a_file_that_was_touched_but_is_equal_makes_no_commit(home: Home, talk: 
 
 
 @pytest.mark.parametrize("missing", ["user.name", "user.email", "both"])
-def test_without_a_git_identity_the_login_stands_in(missing: str, home: Home, talk: Talk, private_home: Path) -> None:
+def test_without_a_git_identity_the_login_stands_in(
+    missing: str, home: Home, talk: Talk, private_home: Path
+) -> None:
     for key in ("user.name", "user.email") if missing == "both" else (missing,):
         git(home.shop, "config", "--global", "--unset", key)
     home.write("project/a.md", "text\n")
@@ -222,7 +238,9 @@ def test_nothing_is_adopted_on_another_branch(where: tuple[str, ...], home: Home
 # an agent's
 
 
-def lands_with(home: Home, talk: Talk, tool: str, path: Path, text: str = "by the agent\n", **given: str) -> None:
+def lands_with(
+    home: Home, talk: Talk, tool: str, path: Path, text: str = "by the agent\n", **given: str
+) -> None:
     """A turn in which the agent's own tool writes a file."""
     talk.ask("Write it down")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from neosian import hook
+from neosian.index import Index
 from neosian.launcher import hook_line
 from neosian.projects import open_store
 from neosian.spool import Spool
@@ -538,13 +539,13 @@ def _write(process: subprocess.Popen[bytes], said: dict[str, Any]) -> None:
     process.stdin = None
 
 
-def test_an_index_that_is_far_behind_is_brought_up_by_a_child(landed: Hooks) -> None:
-    (cache,) = landed.home.glob("cache/*proj*.sqlite")
-    cache.unlink()
+def test_an_index_that_is_gone_is_made_by_a_child_of_ours(landed: Hooks) -> None:
     scope = (git_dir(landed) / "neosian" / "scope").read_text().strip()
+    store = open_store(str(landed.home), scope)
+    os.unlink(store.cache)
     assert hook.main(["index", str(landed.home), scope]) == 0
-    assert os.path.exists(open_store(str(landed.home), scope).cache)
-    _reads_back(landed, "before")
+    with Index.open(store.cache) as index:
+        assert index.commit == git(git_dir(landed).parent, "rev-parse", "main")
 
 
 def test_what_waits_long_is_landed_by_the_next_start(landed: Hooks) -> None:

@@ -76,7 +76,7 @@ def test_of_two_hook_lines_with_one_event_only_one_answers(home: Home) -> None:
 
 def test_one_hook_line_answers_each_time(home: Home) -> None:
     talk = home.talk(NEW)
-    assert told(home, talk) == told(home, talk) != ""
+    assert "" not in (told(home, talk), told(home, talk))
 
 
 def test_a_different_event_of_the_session_is_answered(home: Home) -> None:
@@ -86,7 +86,9 @@ def test_a_different_event_of_the_session_is_answered(home: Home) -> None:
 
 def test_a_resumed_session_is_told_of_the_scope_it_began_in(home: Home, tmp_path: Path) -> None:
     talk = home.talk(SESSION, cwd=repository(tmp_path / "blog"))
-    assert "Add a login page" in told(home, talk, source="resume")
+    text = told(home, talk, source="resume")
+    assert "proj:shop" in text
+    assert "proj:blog" not in text
 
 
 def test_after_compaction_a_session_is_told_its_own_record(home: Home) -> None:
@@ -102,7 +104,7 @@ def test_context_can_be_switched_off(home: Home) -> None:
     assert len(home.spool.names()) == 1
 
 
-@pytest.mark.parametrize("budget", [0, 200, 1000])
+@pytest.mark.parametrize("budget", [600, 1000, 4000])
 def test_the_budget_is_kept(budget: int, home: Home) -> None:
     home.write("profile/role.md", "# Role\n" + "A long story. " * 500, below=home.user)
     (home.path / "config.toml").write_text(f"[context]\nbudget = {budget}\n")

@@ -54,7 +54,11 @@ def test_a_wrong_setting_is_named_and_its_default_counts(text: str, told: str, t
     assert told in wrong
     assert wrong.startswith(str(tmp_path / "config.toml"))
     assert wrong.endswith("The default counts instead.")
-    assert (settings.record_output_chars, settings.record_capture, settings.context_start) == (4096, "all", True)
+    assert (settings.record_output_chars, settings.record_capture, settings.context_start) == (
+        4096,
+        "all",
+        True,
+    )
 
 
 def test_one_wrong_setting_leaves_the_others_as_they_are(tmp_path: Path) -> None:

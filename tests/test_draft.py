@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,11 @@ def test_several_commits_follow_each_other(draft: Draft, folder: Path) -> None:
         draft.commit(f"Put {number}\n", ADA, ADA)
     draft.write()
     assert draft.tip is not None
-    assert git(folder, "log", "--format=%s", f"{base}..{draft.tip}").splitlines() == ["Put 2", "Put 1", "Put 0"]
+    assert git(folder, "log", "--format=%s", f"{base}..{draft.tip}").splitlines() == [
+        "Put 2",
+        "Put 1",
+        "Put 0",
+    ]
     assert git(folder, "show", f"{draft.tip}~1:a.md") == "1"
     draft.repo.close()
 
@@ -128,5 +133,12 @@ def test_a_message_with_half_a_pair_is_still_a_commit(draft: Draft, folder: Path
     assert fsck(folder) == ""
 
 
-def test_a_time_of_zero_is_the_same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert str(Signature("neosian", "n@x", 0)) == "neosian <n@x> 0 +0000"
+def test_a_time_is_told_in_the_zone_of_here_and_zero_the_same_everywhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        said = str(ADA), str(Signature("neosian", "n@x", 0))
+    time.tzset()
+    assert said == ("Ada Person <ada@example.org> 1795982400 +0900", "neosian <n@x> 0 +0000")

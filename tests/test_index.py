@@ -289,7 +289,8 @@ def test_an_edit_by_any_tool_is_seen_with_the_next_look(scope: Scope) -> None:
 def test_an_edit_that_stat_data_do_not_tell_is_seen_while_it_may_just_have_happened(
     scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neosian.index_documents._mark", lambda stat: str(stat.st_size))  # a clock of coarse grain
+    # a clock of coarse grain
+    monkeypatch.setattr("neosian.index_documents._mark", lambda stat: str(stat.st_size))
     file = scope.write("x.md", "walrus")
     look(scope, "x")
     file.write_text("turtle")

@@ -16,7 +16,19 @@ from neosian import config, scope
 from neosian.errors import BusyError
 from neosian.store import Lock
 from tests.factories import (
-    OTHER, SESSION, Home, Talk, aged, bytes_below, fsck, git, log_of, prompts_of, repository, segments, status,
+    OTHER,
+    SESSION,
+    Home,
+    Talk,
+    aged,
+    bytes_below,
+    fsck,
+    git,
+    log_of,
+    prompts_of,
+    repository,
+    segments,
+    status,
     subjects,
 )  # fmt: skip
 
@@ -99,7 +111,9 @@ def test_an_event_that_cannot_be_read_stops_no_other(home: Home, talk: Talk) -> 
     assert below(home, "bad") == ["0-torn", "0-torn.why", "0-unknown", "0-unknown.why"]
 
 
-def test_two_conversations_in_two_projects_land_each_in_its_own(home: Home, talk: Talk, tmp_path: Path) -> None:
+def test_two_conversations_in_two_projects_land_each_in_its_own(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
     blog = home.talk(OTHER, cwd=repository(tmp_path / "blog"))
     talk.ask("In the shop")
     blog.ask("In the blog")
@@ -173,7 +187,9 @@ def test_a_wrong_hook_line_has_its_events_set_aside_and_holds_up_nobody(home: Ho
 
 
 @pytest.mark.parametrize("where", [("--detach",), ("--detach", "HEAD~1"), ("-b", "topic")])
-def test_with_another_branch_checked_out_it_lands_on_main_alone(where: tuple[str, ...], home: Home, talk: Talk) -> None:
+def test_with_another_branch_checked_out_it_lands_on_main_alone(
+    where: tuple[str, ...], home: Home, talk: Talk
+) -> None:
     talk.land("One")
     git(home.shop, "checkout", "-q", *where)
     before = bytes_below(home.shop / "record"), git(home.shop, "rev-parse", "HEAD")
@@ -233,7 +249,9 @@ def test_an_open_commit_editor_is_waited_for(home: Home, talk: Talk) -> None:
     editor = home.folder / "editor"
     editor.write_text(f"#!/bin/sh\ntouch '{home.folder}/open'\nsleep 0.7\necho Mine >\"$1\"\n")
     editor.chmod(0o700)
-    person = subprocess.Popen(["git", "-C", str(home.shop), "commit", "-qa"], env={**os.environ, "GIT_EDITOR": str(editor)})
+    person = subprocess.Popen(
+        ["git", "-C", str(home.shop), "commit", "-qa"], env={**os.environ, "GIT_EDITOR": str(editor)}
+    )
     while not (home.folder / "open").exists():
         time.sleep(0.01)
     talk.turn("Two")
@@ -295,7 +313,9 @@ def die(*given, **named):
 
 @pytest.mark.parametrize("person", [False, True], ids=["alone", "beside a person"])
 @pytest.mark.parametrize(("function", "when"), STEPS)
-def test_a_killed_landing_is_finished_once(function: str, when: str, person: bool, home: Home, talk: Talk) -> None:
+def test_a_killed_landing_is_finished_once(
+    function: str, when: str, person: bool, home: Home, talk: Talk
+) -> None:
     talk.land("One")
     home.committed("project/a.md", "a\n")
     talk.turn("Two")
@@ -311,8 +331,12 @@ def test_a_killed_landing_is_finished_once(function: str, when: str, person: boo
     assert status(home.shop) in ("", " M project/a.md")
 
 
-@pytest.mark.parametrize(("function", "when"), [("publish._write_out", "after"), ("draft.Draft.write", "before")])
-def test_a_landing_killed_while_its_scope_is_made_is_finished(function: str, when: str, home: Home, talk: Talk) -> None:
+@pytest.mark.parametrize(
+    ("function", "when"), [("publish._write_out", "after"), ("draft.Draft.write", "before")]
+)
+def test_a_landing_killed_while_its_scope_is_made_is_finished(
+    function: str, when: str, home: Home, talk: Talk
+) -> None:
     talk.turn("One")
     assert home.land_in_process(killing(function, when)) == -9
     home.land()
@@ -356,7 +380,13 @@ def journal(home: Home, commit: str, text: str) -> Path:
 
 
 def head(home: Home, raw: list[str]) -> str:
-    said = {"scope": home.store().scope, "day": "2026-11/29", "client": "claude-code", "session": SESSION, "turn": 1}
+    said = {
+        "scope": home.store().scope,
+        "day": "2026-11/29",
+        "client": "claude-code",
+        "session": SESSION,
+        "turn": 1,
+    }
     return json.dumps(said | {"raw": raw}) + "\n"
 
 
@@ -399,7 +429,9 @@ def test_a_journal_whose_commit_never_was_keeps_its_events(home: Home, talk: Tal
 # the user's own git
 
 
-def test_git_variables_of_a_hook_do_not_reach_us(home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_variables_of_a_hook_do_not_reach_us(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shop = repository(home.folder / "theirs", commit=True)
     before = bytes_below(shop)
     for name, path in (("GIT_DIR", ".git"), ("GIT_WORK_TREE", "."), ("GIT_INDEX_FILE", ".git/index"), ("GIT_OBJECT_DIRECTORY", ".git/objects")):  # fmt: skip
@@ -424,7 +456,9 @@ def test_git_variables_of_a_hook_do_not_reach_us(home: Home, talk: Talk, monkeyp
         {"safe.directory": "/nowhere"},
     ],
 )
-def test_a_persons_settings_do_not_reach_our_commits(settings: dict[str, str], home: Home, talk: Talk, private_home: Path) -> None:
+def test_a_persons_settings_do_not_reach_our_commits(
+    settings: dict[str, str], home: Home, talk: Talk, private_home: Path
+) -> None:
     (private_home / "ignore").write_text("record\n*.md\n")
     for key, value in settings.items():
         git(home.folder, "config", "--global", key, value)
@@ -483,7 +517,9 @@ def test_a_cache_that_cannot_be_written_only_costs_time(home: Home, talk: Talk) 
 def test_nothing_of_an_ignored_file_or_a_private_part_lands(home: Home, talk: Talk) -> None:
     talk.ask("Read it <private>my pin is 4711</private> now")
     talk.call("Read", file_path=str(home.project / ".env"))
-    talk.call("Bash", command="curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789' x.example")
+    talk.call(
+        "Bash", command="curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789' x.example"
+    )
     talk.answer()
     home.land()
     said = git(home.shop, "log", "-p", "--all")

@@ -13,7 +13,9 @@ from neosian.scope import user_scope
 from tests.factories import Home, repository
 
 
-def seen(home: Home, directory: Path, *flags: str, chosen: str = "", settings: Config | None = None) -> Layout:
+def seen(
+    home: Home, directory: Path, *flags: str, chosen: str = "", settings: Config | None = None
+) -> Layout:
     return layout(str(home.path), str(directory), settings or Config(), flags, chosen)
 
 
@@ -57,7 +59,9 @@ def test_a_scope_that_is_named_is_the_one_mount(tmp_path: Path) -> None:
 
 def test_mounts_replace_the_whole_layout(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    found = seen(home, home.project, "--mount", "/docs=team:docs:ro", "--mount=/notes/=user:ada", "--scope", "team:x")
+    found = seen(
+        home, home.project, "--mount", "/docs=team:docs:ro", "--mount=/notes/=user:ada", "--scope", "team:x"
+    )
     assert paths(found) == {"/docs": "team:docs", "/notes": "user:ada"}
     assert [mount.writable for mount in found.mounts] == [False, True]
     assert found.turns == "user:ada"

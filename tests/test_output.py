@@ -63,7 +63,7 @@ def test_text_is_utf_8_whatever_the_terminal_says(monkeypatch: pytest.MonkeyPatc
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stream)
     output.text("café")
-    assert stream.buffer.getvalue() == "café\n".encode()  # type: ignore[attr-defined]
+    assert stream.buffer.getvalue() == "café\n".encode()
 
 
 def test_a_stdout_without_bytes_is_written_to_as_text(monkeypatch: pytest.MonkeyPatch) -> None:

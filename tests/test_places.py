@@ -68,7 +68,9 @@ def test_a_place_is_found_again_without_the_cache(home: Home) -> None:
     assert place(home) == before
 
 
-@pytest.mark.parametrize("torn", [b"", b"{", b"[]", b"{}", b'{"scope": "no:where", "day": "2020-01/01"}', b"\xff"])
+@pytest.mark.parametrize(
+    "torn", [b"", b"{", b"[]", b"{}", b'{"scope": "no:where", "day": "2020-01/01"}', b"\xff"]
+)
 def test_a_broken_note_of_a_place_is_not_believed(torn: bytes, home: Home) -> None:
     home.talk().land("Hello")
     before = place(home)

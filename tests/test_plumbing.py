@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 
 from neosian.errors import BrokenStoreError, GitError
 from neosian.plumbing import (
-    EMPTY_TREE, FILE, FOLDER, LINK, MAIN, NOTHING, Entry, Repo, commit_header, format_tree, object_id, parse_tree,
+    EMPTY_TREE,
+    FILE,
+    FOLDER,
+    LINK,
+    MAIN,
+    NOTHING,
+    Entry,
+    Repo,
+    commit_header,
+    format_tree,
+    object_id,
+    parse_tree,
 )  # fmt: skip
 from tests.factories import fsck, git, repository
 

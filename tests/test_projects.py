@@ -101,11 +101,10 @@ def test_a_path_with_quotes_and_controls_is_written_as_toml(home: Home, tmp_path
 LAYOUTS = (
     '[[project]]\nslug = "work"\nidentities = ["github.com/acme/shop"]\n',
     "[[ project ]]  # the shop\nnote = 'x'\nidentities = [\n    'github.com/acme/shop',  # the remote\n]\nslug = 'work'\n",
-    'project = [{ slug = "work", identities = ["github.com/acme/shop"] }]\n',
 )
 
 
-@pytest.mark.parametrize("text", LAYOUTS[:2])
+@pytest.mark.parametrize("text", LAYOUTS)
 def test_the_file_keeps_what_its_person_wrote(text: str, home: Home, tmp_path: Path) -> None:
     register(home, home.folder)  # so that there is a file
     edited(home, f"# mine\n\n{text}")
@@ -117,16 +116,20 @@ def test_the_file_keeps_what_its_person_wrote(text: str, home: Home, tmp_path: P
     assert registered(home)["third"] == [str(tmp_path / "third")]
 
 
-@pytest.mark.parametrize("text", LAYOUTS)
-def test_however_a_person_lays_it_out_the_file_can_still_be_read(text: str, home: Home) -> None:
+def test_a_layout_that_cannot_be_added_to_is_told_and_left_readable(home: Home) -> None:
     register(home, home.folder)
+    text = 'project = [{ slug = "work", identities = ["github.com/acme/shop"] }]\n'
     edited(home, text)
     git(home.project, "remote", "add", "origin", REMOTE)
-    assert register(home, home.project).slug == "work"
-    assert "github.com/acme/shop" in registered(home)["work"]
+    assert projects.find(str(home.path), str(home.project)).slug == "work"
+    with pytest.raises(NeosianError, match=r"projects\.toml"):
+        register(home, home.project)
+    assert (home.user / projects.FILE).read_text() == text
 
 
-@pytest.mark.parametrize("text", ["project = 1\n", "[[project]]\nslug = 3\n", '[[project]]\nidentities = ["x"]\n', "[project]\n"])
+@pytest.mark.parametrize(
+    "text", ["project = 1\n", "[[project]]\nslug = 3\n", '[[project]]\nidentities = ["x"]\n', "[project]\n"]
+)
 def test_an_entry_that_says_nothing_useful_is_passed_over(text: str, home: Home) -> None:
     register(home, home.folder)
     edited(home, text)
@@ -147,7 +150,9 @@ def test_a_register_that_a_person_broke_is_told_and_not_touched(home: Home) -> N
     assert (home.user / projects.FILE).read_text() == "[[project\n# half way through\n"
 
 
-def test_while_the_register_is_broken_known_sessions_land_and_new_ones_wait(home: Home, private_home: Path) -> None:
+def test_while_the_register_is_broken_known_sessions_land_and_new_ones_wait(
+    home: Home, private_home: Path
+) -> None:
     known = home.talk()
     known.land("One")
     edited(home, "[[project\n")
@@ -167,7 +172,10 @@ def test_stores_are_those_that_are_there(home: Home) -> None:
     assert projects.stores(str(home.path)) == []
     home.talk().land("Hello")
     (home.path / "scopes" / "stray").mkdir()
-    assert [store.scope for store in projects.stores(str(home.path))] == [user_scope(), f"{user_scope()}/proj:shop"]
+    assert [store.scope for store in projects.stores(str(home.path))] == [
+        user_scope(),
+        f"{user_scope()}/proj:shop",
+    ]
 
 
 def test_a_registration_is_an_act_of_neosian(home: Home) -> None:

@@ -236,7 +236,9 @@ def test_a_commit_that_came_between_is_built_upon(store: Store, folder: Path) ->
 
 
 @pytest.mark.parametrize("where", [("--detach", "HEAD~1"), ("-b", "topic", "HEAD~1"), ("--detach",)])
-def test_with_another_commit_checked_out_only_main_moves(where: tuple[str, ...], store: Store, folder: Path) -> None:
+def test_with_another_commit_checked_out_only_main_moves(
+    where: tuple[str, ...], store: Store, folder: Path
+) -> None:
     git(folder, "checkout", "-q", *where)
     before = git(folder, "rev-parse", "HEAD")
     put(store, "notes/two.md")
@@ -276,7 +278,11 @@ def test_lines_that_a_stale_index_took_out_of_main_come_back(store: Store, folde
     git(folder, "read-tree", "HEAD")
     put(store, "notes/two.md")
     assert git(folder, "show", f"main:{path}") == "one\ntwo"
-    assert subjects(folder)[:3] == ["Put notes/two.md", "Put back turns that a stale checkout took away", "Mine"]
+    assert subjects(folder)[:3] == [
+        "Put notes/two.md",
+        "Put back turns that a stale checkout took away",
+        "Mine",
+    ]
     assert sound(folder)
 
 
@@ -309,7 +315,9 @@ NEVER_BEGUN = STEPS[:2]
 
 
 @pytest.mark.parametrize(("function", "when"), STEPS)
-def test_what_a_killed_writer_began_is_finished_once(function: str, when: str, store: Store, folder: Path) -> None:
+def test_what_a_killed_writer_began_is_finished_once(
+    function: str, when: str, store: Store, folder: Path
+) -> None:
     killed(store, function, when)
     put(store_in(Path(store.home)), "notes/three.md")
     found = subjects(folder)
@@ -333,6 +341,13 @@ def test_a_persons_commit_after_a_killed_writer_takes_no_half_of_it(
     assert (folder / "notes/one.md").read_text() == "mine and longer\n"
     assert status(folder) == ("" if mine else " M notes/one.md")
     assert fsck(folder) == ""
+
+
+def test_folder_and_index_show_it_before_main_moves(store: Store, folder: Path) -> None:
+    killed(store, "publish._MainLock.commit", "before")
+    assert (folder / "notes/two.md").read_text() == "text\n"
+    assert git(folder, "ls-files", "notes") == "notes/one.md\nnotes/two.md"
+    assert subjects(folder, "main")[0] == "Put notes/one.md"
 
 
 def test_a_store_that_has_written_before_finishes_what_another_began(store: Store, folder: Path) -> None:

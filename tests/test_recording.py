@@ -11,7 +11,19 @@ from neosian import turns
 from neosian.recording import SEGMENT_BYTES
 from neosian.scope import disk_name
 from tests.factories import (
-    OTHER, SESSION, Home, Talk, fsck, git, log_of, page_fields, prompts_of, segments, status, subjects, trailers,
+    OTHER,
+    SESSION,
+    Home,
+    Talk,
+    fsck,
+    git,
+    log_of,
+    page_fields,
+    prompts_of,
+    segments,
+    status,
+    subjects,
+    trailers,
 )  # fmt: skip
 
 LONG = "long words " * 2000
@@ -96,7 +108,14 @@ def test_every_line_has_version_turn_number_kind_and_time(home: Home, talk: Talk
     talk.answer()
     home.land()
     lines = log_of(home.shop)
-    assert [line["kind"] for line in lines] == ["turn", "session", "prompt", "tool_call", "tool_result", "answer"]
+    assert [line["kind"] for line in lines] == [
+        "turn",
+        "session",
+        "prompt",
+        "tool_call",
+        "tool_result",
+        "answer",
+    ]
     assert [line["n"] for line in lines] == list(range(6))
     assert all(line["v"] == 1 and line["turn"] == 1 and line["at"] for line in lines)
     assert all(row.endswith(b"}") for row in segments(home.shop)[0].read_bytes().split(b"\n")[:-1])
@@ -227,7 +246,11 @@ def test_a_page_tells_of_its_session(home: Home, talk: Talk) -> None:
     talk.land("Now the docs")
     now = page_fields(home.shop)
     assert now == first | {"last_prompt": '"Now the docs"', "turns": "2"}
-    assert (first["title"], first["agent"], json.loads(first["conversation"])) == ('"Add tests"', "claude-code", SESSION)
+    assert (first["title"], first["agent"], json.loads(first["conversation"])) == (
+        '"Add tests"',
+        "claude-code",
+        SESSION,
+    )
 
 
 def test_a_page_that_a_person_changed_is_left_to_them(home: Home, talk: Talk) -> None:

@@ -516,7 +516,7 @@ def test_import_compiles_nothing_and_pulls_in_little() -> None:
     run = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program, root], capture_output=True, text=True, check=True
     )
-    assert run.stdout.split() == ["neosian", "neosian.redact"]
+    assert run.stdout.split() == ["neosian", "neosian.redact", "neosian.redact_rules"]
 
 
 def test_every_rule_has_a_source_a_test_and_a_line_in_the_docs() -> None:

@@ -52,7 +52,9 @@ def test_a_scope_is_segments_of_type_and_id(text: str) -> None:
     assert scope.check(text) == text
 
 
-@pytest.mark.parametrize("text", ["", "alice", "user:", ":alice", "user:alice/", "/user:a", "user:a//b:c", "user:a\nb"])
+@pytest.mark.parametrize(
+    "text", ["", "alice", "user:", ":alice", "user:alice/", "/user:a", "user:a//b:c", "user:a\nb"]
+)
 def test_what_is_no_scope_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="no scope"):
         scope.check(text)

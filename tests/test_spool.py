@@ -21,7 +21,12 @@ def spool(tmp_path: Path) -> Spool:
 
 
 def put(
-    spool: Spool, payload: bytes = PAYLOAD, *, flags: str = "", cwd: str = "/src", marks: Mapping[str, str] | None = None
+    spool: Spool,
+    payload: bytes = PAYLOAD,
+    *,
+    flags: str = "",
+    cwd: str = "/src",
+    marks: Mapping[str, str] | None = None,
 ) -> str:
     return spool.put(header("claude-code", "stop", flags, cwd, dict(marks or {})), payload)
 
@@ -76,7 +81,9 @@ def test_only_the_named_marks_of_the_environment_are_kept(spool: Spool) -> None:
         ("--mount\x1f/a=team:y", "--mount\x1f/a=team:y"),
     ],
 )
-def test_the_scope_of_the_environment_counts_where_no_flag_names_one(flags: str, level: str, spool: Spool) -> None:
+def test_the_scope_of_the_environment_counts_where_no_flag_names_one(
+    flags: str, level: str, spool: Spool
+) -> None:
     put(spool, flags=flags, marks={"NEOSIAN_SCOPE": "team:x"})
     assert taken(spool)[0].spooled.level == level
 
@@ -98,7 +105,10 @@ def test_an_event_is_private(spool: Spool) -> None:
     before = os.umask(0)
     name = put(spool)
     os.umask(before)
-    modes = [stat.S_IMODE(os.stat(path).st_mode) for path in (spool.folder, spool.new, os.path.join(spool.new, name))]
+    modes = [
+        stat.S_IMODE(os.stat(path).st_mode)
+        for path in (spool.folder, spool.new, os.path.join(spool.new, name))
+    ]
     assert modes == [0o700, 0o700, 0o600]
 
 

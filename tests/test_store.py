@@ -185,7 +185,11 @@ def test_a_message_is_subject_body_and_trailers(
 
 @pytest.mark.parametrize(
     ("actor", "email"),
-    [("claude-code:9f", "claude-code@neosian.invalid"), ("dream", "dream@neosian.invalid"), ("", "agent@neosian.invalid")],
+    [
+        ("claude-code:9f", "claude-code@neosian.invalid"),
+        ("dream", "dream@neosian.invalid"),
+        ("", "agent@neosian.invalid"),
+    ],
 )
 def test_an_agent_signs_with_the_address_of_its_client(actor: str, email: str) -> None:
     signed = agent(actor, 1.0)

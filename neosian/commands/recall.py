@@ -40,22 +40,31 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _turns(args: argparse.Namespace, name: str, number: int | None) -> list[Turn]:
-    stores = everywhere(args)
+    """The turns that are meant, from whichever scope has their conversation."""
+    found: dict[str, Store] = {}
     failed: NeosianError | None = None
-    for store in stores:
+    for store in everywhere(args):
         try:
-            return _from(store, name, number, args.at)
+            one = conversations.resolve(store.repo, name, args.at)
+            found.setdefault(f"{one.client}:{one.conversation}", store)
         except conversations.UnknownConversation as error:
+            if error.candidates:
+                raise
             failed = failed or error
+        except conversations.UnknownRevision as error:
+            failed = error
         finally:
             store.repo.close()
-    raise failed or NeosianError("Nothing has been recorded yet.", "neosian status")
-
-
-def _from(store: Store, name: str, number: int | None, at: str | None) -> list[Turn]:
-    if number is None:
-        return conversations.turns_of(store.repo, name, at)
-    return [conversations.turn(store.repo, name, number, at)]
+    if not found:
+        raise failed or NeosianError("Nothing has been recorded yet.", "neosian status")
+    full = conversations.the_one(name, [full for full in found if full.endswith(f":{name}")] or sorted(found))
+    repo = found[full].repo
+    try:
+        if number is None:
+            return conversations.turns_of(repo, full, args.at)
+        return [conversations.turn(repo, full, number, args.at)]
+    finally:
+        repo.close()
 
 
 def whole(turn: Turn) -> str:

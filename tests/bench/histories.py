@@ -242,7 +242,8 @@ def _commits(here: Stage) -> int:
 def _fast_import(here: Stage, landings: Iterable[Landing], *, loose: bool) -> None:
     """Write these commits on top of main; ``loose``: as single objects, as landings leave them."""
     limit = 1_000_000 if loose else 1
-    argv = ["git", "-C", here.store.path, "-c", f"fastimport.unpackLimit={limit}", "fast-import", "--quiet"]
+    quickly = ("-c", "core.compression=1", "-c", f"fastimport.unpackLimit={limit}")
+    argv = ["git", "-C", here.store.path, *quickly, "fast-import", "--quiet"]
     parent = here.git("rev-parse", "main").decode().strip()
     child = subprocess.Popen(argv, stdin=subprocess.PIPE, env=here.environment)
     assert child.stdin is not None

@@ -1,0 +1,492 @@
+"""What the commands print, for a person and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neosian import cli
+from neosian.scope import user_scope
+from tests.factories import OTHER, SESSION, Home, git, prompts_of, repository, subjects
+from tests.recorded import payload
+
+Said = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A home with two conversations, whose person stands in the project."""
+    found = Home(tmp_path)
+    talk = found.talk()
+    talk.ask("Fix the login page")
+    talk.call("Bash", command="pytest -q")
+    talk.answer("The login works again.")
+    found.land()
+    found.talk(OTHER).land("Describe the deployment", "It is described.")
+    monkeypatch.chdir(found.project)
+    monkeypatch.setenv("NEOSIAN_HOME", str(found.path))
+    return found
+
+
+def run(capsys: Said, *words: str, status: int = 0) -> str:
+    """What a command prints on stdout."""
+    capsys.readouterr()
+    ended = cli.main(words)
+    out, err = capsys.readouterr()
+    assert ended == status, err
+    return out
+
+
+def as_json(capsys: Said, *words: str) -> Any:
+    return json.loads(run(capsys, *words, "--json"))
+
+
+def failed(capsys: Said, *words: str, status: int = 1) -> str:
+    """What a command says on stderr that fails and prints nothing."""
+    capsys.readouterr()
+    assert cli.main(words) == status
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err
+
+
+# recall
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (f"{SESSION}#1",),
+        (SESSION,),
+        (SESSION[:6],),
+        (f"{SESSION[:6]}#1",),
+        ("1", "--conversation", SESSION[:8]),
+    ],
+)
+def test_a_turn_is_recalled_whole_by_any_of_its_names(
+    words: tuple[str, ...], home: Home, capsys: Said
+) -> None:
+    said = run(capsys, "recall", *words)
+    assert said.startswith("[1] 20")
+    assert "person:\nFix the login page\n" in said
+    assert "Bash(command=pytest -q, description=fails): ok\n  one\n" in said
+    assert said.endswith("agent:\nThe login works again.\n")
+
+
+def test_a_recalled_turn_is_the_lines_of_its_log(home: Home, capsys: Said) -> None:
+    lines = as_json(capsys, "recall", f"{SESSION}#1")
+    assert [line["kind"] for line in lines] == ["turn", "prompt", "tool_call", "tool_result", "answer"]
+    assert {line["turn"] for line in lines} == {1}
+    assert lines[0]["session"] == SESSION
+
+
+def test_a_turn_is_recalled_as_it_stood_at_a_revision(home: Home, capsys: Said) -> None:
+    talk = home.talk()
+    rev = git(home.shop, "rev-parse", "main")
+    talk.land("Something else")
+    assert "Something else" in run(capsys, "recall", f"{SESSION}#2")
+    assert "Something else" not in run(capsys, "recall", SESSION, "--at", rev)
+    assert "Something else" in run(capsys, "recall", SESSION, "--at", "main")
+    assert "2" in failed(capsys, "recall", f"{SESSION}#2", "--at", rev)
+
+
+def test_a_forgotten_line_is_still_recalled_from_history(home: Home, capsys: Said) -> None:
+    rev = git(home.shop, "rev-parse", "main")
+    git(home.shop, "rm", "-qr", "record")
+    git(home.shop, "commit", "-qm", "Away")
+    assert "Fix the login page" in run(capsys, "recall", f"{SESSION}#1", "--at", rev[:10])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nobody",), "No conversation here is named 'nobody'"),
+        ((f"{SESSION}#7",), "7"),
+        ((SESSION, "--at", "no-such-revision"), "no-such-revision"),
+        (("",), "conversation"),
+    ],
+)
+def test_what_cannot_be_recalled_is_told(words: tuple[str, ...], said: str, home: Home, capsys: Said) -> None:
+    assert said.lower() in failed(capsys, "recall", *words).lower()
+
+
+def test_a_turn_number_is_wanted_with_conversation(home: Home, capsys: Said) -> None:
+    assert "a turn's number is wanted" in failed(capsys, "recall", "x", "--conversation", SESSION, status=2)
+
+
+def test_a_prefix_of_several_conversations_names_them(home: Home, capsys: Said) -> None:
+    home.talk(SESSION[:4] + "-another").land("Hello")
+    said = failed(capsys, "recall", SESSION[:4])
+    assert SESSION in said
+    assert "neosian recall" in said
+
+
+def test_a_conversation_is_recalled_from_any_directory(
+    home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository(home.folder / "blog"))
+    assert "Fix the login page" in run(capsys, "recall", SESSION)
+    assert "Nothing has been recorded" in failed(capsys, "recall", SESSION, "--scope", "team:x")
+
+
+def test_what_a_tool_printed_cannot_drive_the_terminal(home: Home, capsys: Said) -> None:
+    talk = home.talk("escapes")
+    talk.land("look \x1b]0;owned\x07\x1b[2J")
+    assert "\x1b" not in run(capsys, "recall", "escapes")
+    assert "\x1b" in as_json(capsys, "recall", "escapes")[1]["text"]
+
+
+# search
+
+
+def test_a_turn_hit_has_its_fields(home: Home, capsys: Said) -> None:
+    hits = as_json(capsys, "search", "login")
+    (hit,) = [hit for hit in hits if hit["kind"] == "turn"]
+    assert {"kind", "conversation", "turn", "at", "score", "snippet"} <= set(hit)
+    assert (hit["conversation"], hit["turn"]) == (SESSION, 1)
+    assert "login" in hit["snippet"].lower()
+
+
+def test_a_document_hit_has_its_fields(home: Home, capsys: Said) -> None:
+    home.committed("project/deploy.md", "# Deploy\n\n## Rollback\n\nTurn the lighthouse off.\n")
+    (hit,) = as_json(capsys, "search", "lighthouse")
+    assert set(hit) == {"kind", "path", "section", "score", "snippet"}
+    assert (hit["kind"], hit["path"]) == ("document", "/project/project/deploy.md")
+    assert "Rollback" in hit["section"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "found"),
+    [
+        ((), {"turn", "document"}),
+        (("--kind", "turn"), {"turn"}),
+        (("--kind", "document"), {"document"}),
+        (("--conversation", SESSION), {"turn"}),
+        (("--conversation", OTHER), set()),
+        (("--since", "1h", "--kind", "turn"), {"turn"}),
+        (("--since", "2099-01-01"), set()),
+        (("--scope", "team:none"), set()),
+    ],
+)
+def test_a_search_is_narrowed(flags: tuple[str, ...], found: set[str], home: Home, capsys: Said) -> None:
+    home.committed("project/login.md", "# Login\n\nHow the login works.\n")
+    assert {hit["kind"] for hit in as_json(capsys, "search", "login", *flags)} == found
+
+
+def test_a_search_is_limited_and_shown_for_people(home: Home, capsys: Said) -> None:
+    said = run(capsys, "search", "login", "page", "--limit", "1").splitlines()
+    assert said[0].startswith(f"{SESSION}#1  20")
+    assert said[1].startswith("  ")
+    assert len(said) == 2
+
+
+def test_nothing_found_is_said_beside_an_empty_result(home: Home, capsys: Said) -> None:
+    assert as_json(capsys, "search", "xylophone") == []
+    assert run(capsys, "search", "xylophone") == ""
+    cli.main(["search", "xylophone"])
+    assert capsys.readouterr().err == "Nothing found.\n"
+
+
+@pytest.mark.parametrize("query", ['"', "*", "AND OR NOT", "a:b", "(", "' OR 1=1 --", "-x", "\0", "日本語"])
+def test_any_text_may_be_searched_for(query: str, home: Home, capsys: Said) -> None:
+    assert isinstance(json.loads(run(capsys, "search", "--json", "--", query)), list)
+
+
+# sessions, path, context, status
+
+
+def test_sessions_are_listed_newest_first(home: Home, capsys: Said) -> None:
+    rows = as_json(capsys, "sessions")
+    assert [(row["conversation"], row["turns"], row["first_prompt"]) for row in rows] == [
+        (OTHER, 1, "Describe the deployment"), (SESSION, 1, "Fix the login page"),
+    ]  # fmt: skip
+    assert {row["scope"] for row in rows} == {home.store().scope}
+    assert len(as_json(capsys, "sessions", "--limit", "1")) == 1
+
+
+def test_sessions_are_aligned_for_people(home: Home, capsys: Said) -> None:
+    head, *rows = run(capsys, "sessions").splitlines()
+    assert head.split() == ["last", "turns", "client", "conversation", "began", "with"]
+    assert all(row.index("claude-code") == head.index("client") for row in rows)
+    assert [row[head.index("began") :] for row in rows] == ["Describe the deployment", "Fix the login page"]
+
+
+def test_without_any_session_it_is_said(home: Home, capsys: Said) -> None:
+    assert run(capsys, "sessions", "--scope", "team:none") == ""
+    assert as_json(capsys, "sessions", "--scope", "team:none") == []
+
+
+def test_the_folder_of_here_is_printed(home: Home, capsys: Said) -> None:
+    assert run(capsys, "path") == f"{home.shop}\n"
+    assert run(capsys, "path", user_scope()) == f"{home.user}\n"
+    assert as_json(capsys, "path") == {"scope": home.store().scope, "path": str(home.shop), "exists": True}
+
+
+def test_a_folder_that_is_not_there_yet_is_still_named(home: Home, capsys: Said) -> None:
+    assert run(capsys, "path", "team:x") == f"{home.path}/scopes/team.x\n"
+    assert not as_json(capsys, "path", "team:x")["exists"]
+    assert "no scope" in failed(capsys, "path", "nonsense", status=2)
+
+
+def test_the_environment_names_the_scope_of_here(
+    home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEOSIAN_SCOPE", "team:x")
+    assert as_json(capsys, "path")["scope"] == "team:x"
+
+
+def test_the_very_block_of_a_session_start_is_shown_with_the_size_of_its_parts(
+    home: Home, capsys: Said
+) -> None:
+    found = as_json(capsys, "context", "--cwd", str(home.project))
+    assert set(found) == {"text", "cost", "parts"}
+    assert "Fix the login page" in found["text"]
+    assert found["cost"] == len(found["text"].encode("utf-16-le")) // 2
+    assert 0 < sum(found["parts"].values()) <= found["cost"]
+
+
+def test_the_sizes_stand_beside_the_block(home: Home, capsys: Said) -> None:
+    cli.main(["context"])
+    out, err = capsys.readouterr()
+    assert "Fix the login page" in out
+    assert err.splitlines()[-1].split()[0] == "total"
+    assert "total" not in out
+
+
+def test_status_tells_of_scopes_and_spool(home: Home, capsys: Said) -> None:
+    home.talk().ask("Still running")
+    capsys.readouterr()
+    cli.main(["status", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["home"] == str(home.path)
+    assert found["spool"]["waiting"] == 1
+    assert {row["scope"] for row in found["scopes"]} == {user_scope(), home.store().scope}
+    assert [row["client"] for row in found["clients"]] == ["claude-code"]
+
+
+def test_status_ends_with_1_and_says_why_when_something_is_wrong(home: Home, capsys: Said) -> None:
+    (home.path / "config.toml").write_text("[record\n")
+    capsys.readouterr()
+    assert cli.main(["status"]) == 1
+    assert "is not TOML" in capsys.readouterr().out
+
+
+# audit
+
+
+def test_acts_are_told_newest_first_with_their_fields(home: Home, capsys: Said) -> None:
+    rows = [row for row in as_json(capsys, "audit") if row["act"] == "record"]
+    assert [(row["conversation"], row["turn"]) for row in rows] == [(OTHER, 1), (SESSION, 1)]
+    assert set(rows[0]) == {
+        "at",
+        "actor",
+        "act",
+        "conversation",
+        "turn",
+        "subject",
+        "commit",
+        "scope",
+        "paths",
+    }
+    assert rows[0]["commit"] == git(home.shop, "rev-parse", "main")
+    assert rows[0]["actor"] == f"claude-code:{OTHER}#1"
+
+
+@pytest.mark.parametrize(
+    ("flags", "count"),
+    [
+        (("--conversation", SESSION), 1),
+        (("--conversation", f"{SESSION}#1"), 1),
+        (("--conversation", f"{SESSION}#2"), 0),
+        (("--conversation", SESSION[:5]), 1),
+        (("--actor", "claude-code:"), 2),
+        (("--act", "record", "--limit", "1"), 1),
+        (("--path", "record"), 2),
+        (("--since", "1d", "--act", "record"), 2),
+        (("--until", "2000-01-01", "--act", "record"), 0),
+        (("--scope", user_scope(), "--act", "record"), 0),
+    ],
+)
+def test_an_audit_is_narrowed(flags: tuple[str, ...], count: int, home: Home, capsys: Said) -> None:
+    assert len(as_json(capsys, "audit", *flags)) == count
+
+
+def test_an_audit_is_aligned_for_people(home: Home, capsys: Said) -> None:
+    head, *rows = run(capsys, "audit", "--act", "record").splitlines()
+    assert head.split() == ["time", "actor", "act", "turn", "commit", "subject"]
+    assert [row[head.index("subject") :] for row in rows] == [
+        "Turn 1: Describe the deployment",
+        "Turn 1: Fix the login page",
+    ]
+    assert f"{SESSION}#1" in rows[1]
+
+
+@pytest.mark.parametrize("when", ["yesterday", "3", "2026-13-01", "1y", "-1d"])
+def test_a_time_that_is_none_is_refused(when: str, home: Home, capsys: Said) -> None:
+    assert "is no time" in failed(capsys, "audit", f"--since={when}", status=2)
+
+
+# record
+
+
+def recorded(home: Home, name: str, *words: str, **fields: Any) -> subprocess.CompletedProcess[str]:
+    """`neosian record` as a process of its own, with a recorded payload on stdin."""
+    said = payload(name) | {"cwd": str(home.project)} | fields
+    command = [sys.executable, "-m", "neosian", "record", *words]
+    return subprocess.run(command, input=json.dumps(said), capture_output=True, text=True, cwd=home.project)
+
+
+def test_recording_from_stdin_lands_a_turn(home: Home) -> None:
+    begun = json.loads(recorded(home, "user_prompt_submit", "--json", session_id="new", prompt="Hi").stdout)
+    ended = json.loads(recorded(home, "stop", "--json", session_id="new").stdout)
+    assert begun | {"spooled": ""} == {
+        "event": "UserPromptSubmit", "conversation": "new", "turn": None, "spooled": "", "landed": None,
+    }  # fmt: skip
+    assert (ended["event"], ended["turn"], ended["landed"]) == (
+        "Stop",
+        1,
+        git(home.shop, "rev-parse", "main"),
+    )
+    assert "Hi" in prompts_of(home.shop)
+
+
+def test_recording_prints_nothing_but_what_a_session_is_told(home: Home) -> None:
+    assert recorded(home, "user_prompt_submit", session_id="new").stdout == ""
+    assert recorded(home, "stop", session_id="new").stdout == ""
+    assert "Fix the login page" in recorded(home, "session_start.startup", session_id="newer").stdout
+
+
+def test_flags_of_recording_name_scope_and_agent(home: Home) -> None:
+    for name in ("user_prompt_submit", "stop"):
+        done = recorded(home, name, "--scope", "team:x", "--agent", "reviewer", session_id="new")
+        assert (done.returncode, done.stderr) == (0, "")
+    folder = Path(home.store("team:x").path)
+    assert git(folder, "log", "-1", "--format=%an") == "reviewer:new"
+
+
+def test_another_spool_is_absolute(home: Home, tmp_path: Path) -> None:
+    done = recorded(home, "stop", "--spool", "here")
+    assert (done.returncode, "must be absolute" in done.stderr) == (2, True)
+    for name in ("user_prompt_submit", "stop"):
+        assert recorded(home, name, "--spool", str(tmp_path / "spool"), session_id="new").returncode == 0
+    assert os.listdir(tmp_path / "spool/new") == []
+    assert len(prompts_of(home.shop)) == 3
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"a": 1} x', '"text"'])
+def test_what_is_no_payload_is_refused_and_nothing_changes(text: str, home: Home) -> None:
+    before = subjects(home.shop)
+    command = [sys.executable, "-m", "neosian", "record"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=home.project)
+    assert done.returncode == 1
+    assert done.stderr.startswith("neosian: ")
+    assert "Traceback" not in done.stderr
+    assert (subjects(home.shop), home.spool.names()) == (before, [])
+
+
+def explained(home: Home, capsys: Said, what: Path | str, *words: str) -> Any:
+    return json.loads(run(capsys, "record", "--explain", str(what), "--json", *words))
+
+
+def test_a_directory_is_explained(home: Home, capsys: Said, private_home: Path) -> None:
+    found = explained(home, capsys, home.project)
+    assert (found["scope"], found["project"], found["recorded"]) == (
+        home.store().scope,
+        str(home.project),
+        True,
+    )
+    assert found["folder"] == str(home.shop)
+    assert found["mounts"] == {"/user": user_scope(), "/project": home.store().scope}
+    assert explained(home, capsys, private_home)["reason"] == "the directory belongs to no project"
+
+
+def test_a_payload_is_explained_with_what_would_be_dropped(home: Home, capsys: Said, tmp_path: Path) -> None:
+    said = payload("post_tool_use.read") | {"session_id": "new", "cwd": str(home.project)}
+    said["tool_input"] = {"file_path": str(home.project / ".env")}
+    said["tool_response"] = {
+        "type": "text",
+        "file": {"content": "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n" * 200},
+    }
+    (tmp_path / "payload.json").write_text(json.dumps(said))
+    found = explained(home, capsys, tmp_path / "payload.json")
+    assert found["event"] == "result"
+    assert ["record.ignore" in found["dropped"][0], len(found["dropped"])] == [True, 3]
+    assert home.spool.names() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "scope", "reason"),
+    [
+        (("--scope", "team:x"), "team:x", "--scope names it"),
+        (("--mount", "/project=team:y"), "team:y", "--mount names the scopes"),
+    ],
+)
+def test_flags_are_part_of_the_explanation(
+    words: tuple[str, ...], scope: str, reason: str, home: Home, capsys: Said
+) -> None:
+    found = explained(home, capsys, home.project, *words)
+    assert (found["scope"], found["reason"]) == (scope, reason)
+
+
+def test_a_known_conversation_is_explained_where_it_began(home: Home, capsys: Said, tmp_path: Path) -> None:
+    said = payload("stop") | {"session_id": SESSION, "cwd": str(repository(tmp_path / "blog"))}
+    (tmp_path / "payload.json").write_text(json.dumps(said))
+    found = explained(home, capsys, tmp_path / "payload.json")
+    assert (found["scope"], found["reason"]) == (home.store().scope, "the conversation began there")
+
+
+@pytest.mark.parametrize(
+    ("switch", "why"),
+    [("off", "off is there"), ("NEOSIAN_OFF", "$NEOSIAN_OFF is set"), ("marked", "record.capture is marked")],
+)
+def test_what_is_switched_off_is_explained(
+    switch: str, why: str, home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if switch == "off":
+        (home.path / "off").write_text("")
+    elif switch == "marked":
+        (home.path / "config.toml").write_text('[record]\ncapture = "marked"\n')
+    else:
+        monkeypatch.setenv("NEOSIAN_OFF", "1")
+    found = explained(home, capsys, home.project)
+    assert (found["recorded"], why in found["because"]) == (False, True)
+
+
+# the cache
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sessions",),
+        ("audit",),
+        ("search", "login"),
+        ("recall", SESSION),
+        ("path",),
+        ("recall", f"{OTHER}#1"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_without_the_cache_the_answer_is_the_same(words: tuple[str, ...], home: Home, capsys: Said) -> None:
+    before = as_json(capsys, *words)
+    shutil.rmtree(home.path / "cache")
+    assert as_json(capsys, *words) == before
+
+
+@pytest.mark.parametrize(
+    "words", [("sessions",), ("audit",), ("search", "x"), ("recall", SESSION)], ids=lambda words: words[0]
+)
+def test_reading_an_empty_home_makes_nothing_in_it(
+    words: tuple[str, ...], tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cli.main([*words, "--root", str(tmp_path / "none")])
+    assert "Traceback" not in capsys.readouterr().err
+    assert not (tmp_path / "none" / "scopes").exists()
