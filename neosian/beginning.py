@@ -58,16 +58,19 @@ def begin(
 
 def block_for(
     home: str, seen: Layout, *, source: str, conversation: str, client: str, budget: int,
-    cost: Callable[[str], int], behind: list[str] | None = None,
+    cost: Callable[[str], int], behind: list[str] | None = None, commits: int | None = 50,
 ) -> Block:  # fmt: skip
-    """The block for a session with these mounts. Nothing is written but the index, which is a cache."""
+    """The block for a session with these mounts. Nothing is written but the index, which is a cache.
+
+    ``commits`` is how many may be read to catch up (None: all there are).
+    """
     mounts: list[Mount] = []
     try:
         for mount in seen.mounts:
             store = projects.open_store(home, mount.scope)
             index = Index.open(store.cache)
             mounts.append(Mount(mount.path, store, index))
-            if store.exists and not index.catch_up(store.repo) and behind is not None:
+            if store.exists and not index.catch_up(store.repo, commits) and behind is not None:
                 behind.append(mount.scope)
         turns_at = next(mount.path for mount in seen.mounts if mount.scope == seen.turns)
         return start_block(

@@ -75,7 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _tell(said: str, hint: str, status: int) -> int:
     sys.stdout.flush()
-    sys.stderr.write(f"neosian: {said}\n" + (f"  try: {hint}\n" if hint else ""))
+    from neosian.output import printable
+
+    sys.stderr.write(printable(f"neosian: {said}\n" + (f"  try: {hint}\n" if hint else "")))
     return status
 
 

@@ -30,6 +30,8 @@ _SESSIONS = 3
 _LINES_WANTED = 8  # of a session; fewer turns get longer lines
 _LINE_LEAST, _DESCRIPTION_MOST, _TITLE_MOST = 100, 140, 72
 _TURNS_READ = 40
+# What a terminal obeys, and what turns the direction of text: nothing that is stored may do either.
+_UNSEEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 _CLOSED = ("done", "closed", "dropped", "archived", "cancelled", "resolved")
 _AGES = (
     (86_400 * 365, "y"),
@@ -93,7 +95,7 @@ def start_block(
     spare, room = spare + _BOARD * budget - cost(profile), room - cost(profile)
     board, on_board = _board(entries, today, now, min(spare, room - kept), cost)
     spare, room = spare + _INDEX * budget - cost(board), room - cost(board)
-    others = [pair for pair in entries if _place(*pair) not in shown | on_board]
+    others = [pair for pair in entries if _place(*pair) not in shown | on_board and not _is_closed(pair[1])]
     notes = _notes(others, today, now, min(spare, room - kept), cost)
     room -= cost(notes) + 6  # and the blank lines between the parts
     left_off = _left_off(sessions, now, min(room, _LEFT_OFF_MOST), cost, own=source == "compact")
@@ -126,9 +128,7 @@ def _intro(home: Mount, sessions: list[tuple[Mount, Session, list[TurnLine]]], n
         ]
         if sessions:
             _, session, turns = sessions[0]
-            lines.append(
-                f"Last: turn {turns[0].n} of {_line(session.conversation)}, {_ago(session.last, now)}."
-            )
+            lines.append(f"Last: turn {turns[0].n} of {_name(session)}, {_ago(session.last, now)}.")
         text = "\n".join(lines)
         if cost(text) <= _INTRO_MOST:
             break
@@ -153,7 +153,7 @@ def _footer(sessions: list[tuple[Mount, Session, list[TurnLine]]]) -> str:
     if not sessions:
         return ""
     _, session, turns = sessions[0]
-    n, id = turns[0].n, _line(session.conversation, 200)
+    n, id = turns[0].n, _name(session)
     return (
         f"A turn whole: `neosian recall {n} --conversation {id}`, or, if you have the neosian-memory tools, "
         f'recall_turn({n}, conversation="{id}").'
@@ -189,9 +189,7 @@ def _board(
     """Open items, one line each, and all paths that belong to the board."""
     items = [pair for pair in entries if pair[1].path.startswith("board/") and pair[1].status]
     open_items = [
-        (mount, entry)
-        for mount, entry in items
-        if entry.status.lower() not in _CLOSED and not _doubt(entry, today)
+        (mount, entry) for mount, entry in items if not _is_closed(entry) and not _doubt(entry, today)
     ]
     lines = [
         f"- {_place(mount, entry)} [{_line(entry.status, 20)}] {_line(entry.title or entry.description)}"
@@ -200,6 +198,11 @@ def _board(
     ]
     text = _fit(["# Board", *lines], room, cost, "(more under board/)") if lines else ""
     return text, {_place(*pair) for pair in open_items} if text else set()
+
+
+def _is_closed(entry: Entry) -> bool:
+    """Whether a document is an item of the board that is done: nobody needs to be told of it."""
+    return entry.path.startswith("board/") and entry.status.lower() in _CLOSED
 
 
 def index_lines(mounts: Sequence[Mount], now: float, budget: int, cost: Cost = utf16) -> str:
@@ -248,7 +251,7 @@ def _folded(places: Iterable[str]) -> list[str]:
 
 
 def _place(mount: Mount, entry: Entry) -> str:
-    return f"{mount.path}/{entry.path}"
+    return _plain(f"{mount.path}/{entry.path}".replace("\n", " "))
 
 
 def _origin(entry: Entry, now: float) -> str:
@@ -352,8 +355,14 @@ def _fit(lines: Sequence[str], room: float, cost: Cost, more: str) -> str:
     return "\n".join([*kept, more]) if len(kept) > 1 or (kept and len(lines) > 1) else ""
 
 
+def _name(session: Session) -> str:
+    """A conversation's id where it stands outside the fence, in a command: only one that cannot be anything else."""
+    plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}", session.conversation)
+    return session.conversation if plain else "ID"
+
+
 def _line(text: str, limit: int = _TITLE_MOST) -> str:
-    return speech.snippet(text, limit)
+    return speech.snippet(_plain(text), limit)
 
 
 def _short(line: str, limit: int) -> str:
@@ -366,7 +375,7 @@ def _short(line: str, limit: int) -> str:
 
 def _plain(text: str) -> str:
     """Text without control characters (a terminal may show the block) and without outer blank lines."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", text).strip("\n").rstrip()
+    return re.sub(_UNSEEN, "", text).strip("\n").rstrip()
 
 
 def _date(at: float) -> str:

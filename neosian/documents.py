@@ -118,9 +118,12 @@ def sections(document: Document) -> list[tuple[str, str]]:
             fence = mark[1]
         elif mark and mark[1].startswith(fence):
             fence = ""
-        heading = None if fence else re.match(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", line)
-        if heading:
-            found.append((heading[1], []))
+        if not fence and re.match(r" {0,3}#{1,6}[ \t]", line):
+            # By hand: a pattern that finds the closing marks looks at every place of a long line again and again.
+            heading = line.strip().lstrip("#").strip()
+            found.append(
+                (heading.rstrip("#").rstrip() if " #" in heading or heading.startswith("#") else heading, [])
+            )
         else:
             found[-1][1].append(line)
     parts = [(heading, "\n".join(lines).strip()) for heading, lines in found]

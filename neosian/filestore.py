@@ -32,7 +32,7 @@ def project_scope(directory: str | None = None) -> str:
     """
     where = home()
     settings, _ = config.load(where)
-    return layout(where, os.path.abspath(directory or os.getcwd()), settings).turns
+    return layout(where, os.path.abspath(directory or scope.working_directory()), settings).turns
 
 
 class FileStore:
@@ -116,9 +116,17 @@ class Scope:
                 recording.Span(client, conversation, number, rendered, actor=actor, at=at),
             )
 
+        self._register()
         self._store.write(change, patience=10.0)
         places.Place(self.text, day).remember(self.home, client, conversation)
         return number
+
+    def _register(self) -> None:
+        """Write the project down when this is the scope of the directory that the program runs in."""
+        settings, _ = config.load(self.home)
+        seen = layout(self.home, scope.working_directory(), settings)
+        if seen.root and seen.turns == self.text:
+            projects.note_identities(self._store, projects.register(self.home, seen.root))
 
     def turn(self, conversation: str, n: int, at: str | None = None) -> turns.Turn:
         """Turn ``n`` whole, as it stands now or stood at a revision."""

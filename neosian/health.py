@@ -39,6 +39,10 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
         return
     if os.path.exists(os.path.join(home, "off")):
         _problem(problems, "Recording is switched off for this home.", f"rm {os.path.join(home, 'off')}")
+    try:
+        projects.find(home, os.path.join(home, "nowhere"))
+    except NeosianError as error:
+        _problem(problems, str(error), error.hint)
     _, wrong = config.load(home)
     if wrong:
         _problem(problems, wrong, f"edit {os.path.join(home, 'config.toml')}")
@@ -74,6 +78,16 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
             row |= index.counts()
             last = index.commits(act="record", limit=1)
             row["last_landing"] = turns.stamp(last[0].at) if last else None
+        bad = files.names(os.path.join(store.repo.private, "bad-lines"))
+        row["bad_lines"] = sum(
+            len((files.read(os.path.join(store.repo.private, "bad-lines", name)) or b"").splitlines())
+            for name in bad
+        )
+        if row["bad_lines"]:
+            _problem(
+                problems, f"{row['bad_lines']} lines in the logs of {store.scope} cannot be read and are passed over.",
+                f"look at {os.path.join(store.repo.private, 'bad-lines')}",
+            )  # fmt: skip
         row["edits_waiting"] = adopt.waiting(store.repo)
         for path in row["edits_waiting"]:
             _problem(

@@ -37,6 +37,7 @@ def main(argv: list[str]) -> int:
     verb, home, *rest = argv
     os.umask(0o077)
     try:
+        os.chdir(home)  # the directory that the hook ran in may be gone; the event has its name
         if verb == "start":
             start(home, rest[0], rest[1])
         elif verb in ("stop", "end"):

@@ -6,9 +6,10 @@ the next reader sees it. Rows of the full-text table: a turn has its own id, a d
 
 from __future__ import annotations
 
+import os
 import zlib
 
-from neosian import commits, index_documents, speech, turns
+from neosian import commits, files, index_documents, speech, turns
 from neosian.cache import Cache, Damaged, Unable, storable
 from neosian.commits import Commit
 from neosian.entries import Act, Entry, Session, TurnLine
@@ -166,7 +167,9 @@ class Index(Cache):
         known = old[1] if old and len(data) >= old[1] and zlib.crc32(data[: old[1]]) == old[2] else 0
         if old and not known:
             self._drop_segment(repo, path)
-        lines, _ = turns.parse_lines(data[known:])
+        lines, bad = turns.parse_lines(data[known:])
+        if bad:
+            _put_aside(repo, blob, bad)
         session = self._session(path, lines)
         self.db.execute(
             "INSERT INTO segment(path, blob, size, crc, session) VALUES(?1, ?2, ?3, ?4, ?5)"
@@ -342,6 +345,16 @@ class Index(Cache):
             (seq,),
         )
         return [row[0] for row in rows.fetchall()]
+
+
+def _put_aside(repo: Repo, blob: str, bad: list[bytes]) -> None:
+    """Keep what is no line of a log where `neosian status` counts it; the log itself is never mended."""
+    try:
+        folder = os.path.join(repo.private, "bad-lines")
+        files.make_dir(folder)
+        files.write(os.path.join(folder, blob), b"\n".join(bad) + b"\n")
+    except OSError:
+        return  # a store that cannot be written is read all the same
 
 
 def turn_text(lines: Iterable[Mapping[str, Any]]) -> str:

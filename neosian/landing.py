@@ -252,8 +252,9 @@ class Lander:
     # one scope
 
     def _land(self, store: Store, spans: list[Span]) -> list[Landed]:
+        project = None
         if root := self._places[(spans[0].client, spans[0].session)].root:
-            projects.register(self.home, root)
+            project = projects.register(self.home, root)
         landed: list[Landed] = []
         begun: list[str] = []
         rendered = []
@@ -283,6 +284,8 @@ class Lander:
             self._log(str(broken))
             self._mend(store)
             store.write(change, before=before, patience=self.patience)
+        if project is not None and project.scope == store.scope:
+            projects.note_identities(store, project)
         for each in landed:
             place = self._places[(each.span.client, each.span.session)]
             place.remember(self.home, each.span.client, each.span.session)

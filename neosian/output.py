@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def text(words: str) -> None:
@@ -15,7 +18,9 @@ def text(words: str) -> None:
 
 def as_json(value: object) -> None:
     """Print one JSON value on one line."""
-    _write(json.dumps(value, ensure_ascii=False) + "\n")
+    said = json.dumps(value, ensure_ascii=False)
+    said = said.encode("utf-8", "replace").decode("utf-8")
+    _write(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", said) + "\n")
 
 
 def note(words: str) -> None:
@@ -25,13 +30,8 @@ def note(words: str) -> None:
 
 
 def printable(words: str) -> str:
-    """Text without control characters but tab and line feed: stored output may hold terminal commands."""
-    return "".join(
-        char
-        if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs")
-        else "\N{REPLACEMENT CHARACTER}"
-        for char in words.replace("\r\n", "\n")
-    )
+    """Text without what a terminal obeys, and without marks that turn its direction: stored text may hold both."""
+    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", words.replace("\r\n", "\n"))
 
 
 def table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:

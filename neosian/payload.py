@@ -24,7 +24,7 @@ class PayloadError(NeosianError):
     """The bytes are not one JSON object."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"The payload is not one JSON object: {why}.")
+        super().__init__(f"The payload is not one JSON object: {why}.", "neosian record --help")
 
 
 class Cut(str):

@@ -88,7 +88,15 @@ class Repo:
     # -- children
 
     def _argv(self, args: Iterable[str]) -> list[str]:
-        return [git_program(), f"--git-dir={self.git_dir}", f"--work-tree={self.path}", *args]
+        # From the scope's own folder: the caller's may be gone, and git cannot start there.
+        return [
+            git_program(),
+            "-C",
+            self.path,
+            f"--git-dir={self.git_dir}",
+            f"--work-tree={self.path}",
+            *args,
+        ]
 
     def start(self, *args: str, timeout: float = 5.0, index: str = "") -> Child:
         """A git child of this repository; ``index`` names another index file than its own."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILE = "projects.toml"
+_IDENTITIES = "identities"
 _HEAD = """\
 # Which project is which: a directory belongs to the project that names its remote or its path.
 # To rename a project edit its slug, to move one its identities. New ones are added at the end.
@@ -91,6 +92,33 @@ def register(home: str, root: str) -> Project:
 
     user.write(change)
     return project
+
+
+def follow_rename(home: str, project: Project) -> None:
+    """Bring a project's scope along when its slug was changed in `projects.toml`: its folder gets the new name.
+
+    The folder knows the identities it was made for; one whose slug no entry has any more is the one that was renamed.
+    """
+    store = open_store(home, project.scope)
+    if store.exists:
+        return
+    known = _known(home)
+    for other in stores(home):
+        slug = other.scope.rpartition("/proj:")[2]
+        noted = files.read(os.path.join(other.repo.private, _IDENTITIES)) or b""
+        is_free = other.scope.startswith(scope.user_scope() + "/proj:") and slug not in known
+        if is_free and set(noted.decode("utf-8", "replace").splitlines()) & set(project.identities):
+            os.rename(other.path, store.path)
+            files.remove(other.cache)
+            return
+
+
+def note_identities(store: Store, project: Project) -> None:
+    """Have a scope's folder know which project it is."""
+    path = os.path.join(store.repo.private, _IDENTITIES)
+    said = "".join(f"{each}\n" for each in project.identities).encode()
+    if files.read(path) != said:
+        files.write(path, said)
 
 
 def _check(text: str, path: str) -> None:

@@ -154,13 +154,25 @@ def _first_line(path: str) -> str:
     return "" if "\0" in line else line
 
 
+def working_directory() -> str:
+    """Where this process runs, also when that directory is gone by now."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.environ.get("PWD") or os.sep
+
+
 def project_root(directory: str) -> str | None:
     """The root of the project a directory belongs to, None where it belongs to no project.
 
-    `$HOME`, `/`, the temp roots and a folder that merely holds repositories are no projects.
+    `$HOME`, `/`, the temp roots and a folder that merely holds repositories are no projects, nor is what no
+    system would take for a path.
     """
-    tree = main_work_tree(directory)
-    root = os.path.realpath(tree or directory)
+    try:
+        tree = main_work_tree(directory)
+        root = os.path.realpath(tree or directory)
+    except (OSError, ValueError):
+        return None
     if root in _no_projects() or (tree is None and _holds_repositories(root)):
         return None
     return root
@@ -225,7 +237,7 @@ def identity(path: str) -> str:
 
 def branch(directory: str) -> str:
     """The branch checked out where ``directory`` is, "" when there is none to name."""
-    here = os.path.abspath(directory)
+    here = directory.partition("\0")[0]
     while not os.path.exists(os.path.join(here, ".git")):
         above = os.path.dirname(here)
         if above == here:

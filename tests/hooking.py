@@ -128,11 +128,11 @@ class Hooks:
 
     def check(self, prompts: Sequence[str]) -> None:
         """Each of these turns is there once, whole and nothing else is; every repository is clean and sound."""
-        assert Counter(self.texts()) == Counter(prompts)
+        assert Counter(found := self.texts()) == Counter(prompts), found
         calls = Counter(line["call"] for line in self.lines() if line["kind"] == "tool_result")
         assert [call for call, times in calls.items() if times > 1] == []
         unsound = {scope.name: said for scope in self.scopes() if (said := status(scope) + fsck(scope))}
-        assert unsound == {}
+        assert unsound == {}, unsound
 
 
 def run(

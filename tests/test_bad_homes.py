@@ -203,16 +203,16 @@ def test_a_hook_line_of_a_home_that_is_gone_is_silent(landed: Hooks) -> None:
 @pytest.mark.skipif(not ROOT, reason="only root can give a home to another user")
 @pytest.mark.parametrize("verb", ["note", "start", "stop"])
 def test_a_home_of_another_user_is_refused_and_left_alone(landed: Hooks, verb: str) -> None:
-    os.chown(landed.home, NOBODY, NOBODY)
-    log = landed.home / "log"
-    before = {path: data for path, data in bytes_below(landed.home).items() if not path.startswith("log")}
+    try:
+        os.chown(landed.home, NOBODY, NOBODY)
+    except PermissionError:
+        pytest.skip("SKIPPED: this root may not give files away")
+    before = bytes_below(landed.home)
     done = landed.fire(landed.said("stop", number=2), verb)
     assert one_line(done)
     assert "another user" in done.err
     assert "another user" in landed.record(landed.said("stop", number=2)).err
-    after = {path: data for path, data in bytes_below(landed.home).items() if not path.startswith("log")}
-    assert after == before
-    assert not log.exists() or log.stat().st_uid == 0
+    assert bytes_below(landed.home) == before
 
 
 @pytest.mark.parametrize("home", [None, "", "/nowhere"])

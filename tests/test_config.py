@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from neosian import config
+from neosian.calls import Globs
 from neosian.scope import matches
 
 
@@ -24,7 +25,7 @@ def test_without_a_file_every_setting_has_its_default(tmp_path: Path) -> None:
     assert (settings.record_output_chars, settings.record_input_chars) == (4096, 16_384)
     assert (settings.record_capture, settings.context_start, settings.context_budget) == ("all", True, 9500)
     assert settings.record_silence == 6 * 3600
-    assert "**/.env" in settings.record_ignore
+    assert Globs(settings.record_ignore).match(["/src/shop/.env"])
 
 
 def test_a_file_says_what_differs(tmp_path: Path) -> None:

@@ -111,7 +111,6 @@ def test_the_whole_block(start: Start, user: Scope, project: Scope) -> None:
         "- /project/board/pay.md [doing] Pay by card (agent, 2 h ago, 2026-11-29)\n"
         "\n"
         "# Notes (path: what it says)\n"
-        "- /project/board/old.md: Over (agent, 2 h ago, 2026-11-29)\n"
         "- /project/tools/deploy.md: How to deploy (agent, 2 h ago, 2026-11-29)\n"
         "\n"
         "# Where we left off ([turn] person -> agent)\n"

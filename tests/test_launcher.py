@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from neosian import resources
+from neosian import hook, resources
 from neosian.launcher import install_launcher
 from neosian.spool import FLAG_SEPARATOR, Entry, Spool
 from tests.hooking import CLIENT, SESSION, Done, Hooks, environment, eventually, one_line, quiet, run
@@ -163,6 +163,16 @@ def test_a_start_says_what_memory_knows(hooks: Hooks) -> None:
     assert done.out.startswith("neosian ")
 
 
+@pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1", "no_SUCH"])
+def test_a_start_says_it_in_utf_8_whatever_the_locale(plain: Hooks, locale: str) -> None:
+    env = {"LC_ALL": locale, "LANG": locale, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    assert all(map(quiet, plain.turn("schöne Grüße — 继续 😀", env=env)))
+    done = plain.start("two", env=env)
+    assert (done.status, done.err) == (0, "")
+    assert "schöne Grüße — 继续 😀" in done.out
+    plain.check(["schöne Grüße — 继续 😀"])
+
+
 def _no_python(hooks: Hooks) -> None:
     _rewrite(hooks, f"python={sys.executable}", "python=/nowhere/python3")
 
@@ -223,6 +233,13 @@ def test_python_that_cannot_run_is_one_line_and_the_event_is_kept(
     assert "neosian record install" in done.err
     assert len(hooks.spooled()) == 1
     assert hooks.log().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "argv", [[], ["stop"], ["stop", "/home"], ["odd", "/home"], ["index", "/home"]], ids=str
+)
+def test_the_program_behind_it_takes_no_odd_words(plain: Hooks, argv: list[str]) -> None:
+    assert one_line(run([sys.executable, "-I", "-S", hook.__file__, *argv]))
 
 
 @pytest.mark.parametrize("verb", ["start", "note", "stop"])

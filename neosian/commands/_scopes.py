@@ -23,13 +23,34 @@ def add_scope(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_mounts(parser: argparse.ArgumentParser) -> None:
+    """`--scope` and `--mount`, as a hook line may spell them."""
+    parser.add_argument(
+        "--scope", metavar="SCOPE", help="the scope of the turns, such as user:alice/proj:shop"
+    )
+    parser.add_argument(
+        "--mount",
+        metavar="/PATH=SCOPE[:ro]",
+        action="append",
+        help="a scope and where it is shown; repeatable",
+    )
+
+
+def mount_flags(args: argparse.Namespace) -> list[str]:
+    """The words of a hook line for `--scope` and `--mount`."""
+    words = ["--scope", args.scope] if args.scope else []
+    for mount in args.mount or ():
+        words += ["--mount", mount]
+    return words
+
+
 def mounted(args: argparse.Namespace) -> list[tuple[str, Store]]:
     """(mount path, store) of the scopes that are meant, the user's first."""
     home = scope.home(args.root)
     if getattr(args, "scope", None):
         return [("", projects.open_store(home, scope.check(args.scope)))]
     settings, _ = config.load(home)
-    seen = layout(home, os.getcwd(), settings, (), os.environ.get("NEOSIAN_SCOPE", ""))
+    seen = layout(home, scope.working_directory(), settings, (), os.environ.get("NEOSIAN_SCOPE", ""))
     return [(mount.path, projects.open_store(home, mount.scope)) for mount in seen.mounts]
 
 

@@ -17,8 +17,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--act", metavar="ACT", help="record, edit, memory, dream, ...")
     parser.add_argument("--path", metavar="PATH", help="a file or folder of the scope")
     parser.add_argument("--since", metavar="WHEN", type=moment, help="2026-11-29, 3d, 2h")
-    parser.add_argument("--until", metavar="WHEN", type=moment)
-    parser.add_argument("--limit", metavar="N", type=whole, default=50)
+    parser.add_argument("--until", metavar="WHEN", type=moment, help="up to then")
+    parser.add_argument("--limit", metavar="N", type=whole, default=50, help="at most so many (default: 50)")
     parser.add_argument("--json", action="store_true", help="print one array")
 
 

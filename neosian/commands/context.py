@@ -8,17 +8,20 @@ import os
 from neosian import config, output, scope
 from neosian.beginning import block_for
 from neosian.clients import CLIENTS, adapter
+from neosian.commands._scopes import add_mounts, mount_flags
 from neosian.mounts import layout
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    add_mounts(parser)
     parser.add_argument("--client", choices=CLIENTS, default=CLIENTS[0], help="whose limits count")
     parser.add_argument(
         "--cwd", metavar="DIR", default=".", help="where the session would start (default: here)"
     )
     parser.add_argument(
-        "--source", choices=("startup", "resume", "clear", "fork", "compact"), default="startup"
-    )
+        "--source", choices=("startup", "resume", "clear", "fork", "compact"), default="startup",
+        help="how the session begins (default: startup)",
+    )  # fmt: skip
     parser.add_argument(
         "--conversation", metavar="ID", default="", help="the session itself (for resume and compact)"
     )
@@ -31,10 +34,12 @@ def run(args: argparse.Namespace) -> int:
     if wrong:
         output.note(wrong)
     program = adapter(args.client)
-    seen = layout(home, os.path.abspath(args.cwd), settings, (), os.environ.get("NEOSIAN_SCOPE", ""))
+    seen = layout(
+        home, os.path.abspath(args.cwd), settings, mount_flags(args), os.environ.get("NEOSIAN_SCOPE", "")
+    )
     block = block_for(
         home, seen, source=args.source, conversation=args.conversation, client=args.client,
-        budget=min(settings.context_budget, program.START_LIMIT), cost=program.cost,
+        budget=min(settings.context_budget, program.START_LIMIT), cost=program.cost, commits=None,
     )  # fmt: skip
     if args.json:
         output.as_json({"text": block.text, "cost": block.cost, "parts": dict(block.parts)})

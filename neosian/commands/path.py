@@ -20,7 +20,11 @@ def run(args: argparse.Namespace) -> int:
     home = scope.home(args.root)
     settings, _ = config.load(home)
     chosen = os.environ.get("NEOSIAN_SCOPE", "")
-    text = scope.check(args.scope) if args.scope else layout(home, os.getcwd(), settings, (), chosen).turns
+    text = (
+        scope.check(args.scope)
+        if args.scope
+        else layout(home, scope.working_directory(), settings, (), chosen).turns
+    )
     store = projects.open_store(home, text)
     if args.json:
         output.as_json({"scope": text, "path": store.path, "exists": store.exists})

@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from neosian import config, hook, output, payload, scope
 from neosian.clients import CLIENTS, adapter
 from neosian.commands import record_install
+from neosian.commands._scopes import add_mounts, mount_flags
 from neosian.errors import NeosianError, UsageError
 from neosian.landing import Landed
+from neosian.mounts import layout
 from neosian.spool import FLAG_SEPARATOR, Spool, header
 
 _SILENCE = 10.0  # seconds without a byte after which nobody is thought to write any more
@@ -28,12 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--client", choices=CLIENTS, default=CLIENTS[0], help="whose payload this is")
     parser.add_argument("--spool", metavar="DIR", help="another spool folder (absolute)")
     parser.add_argument("--agent", metavar="NAME", help="who acts, when it is not the client itself")
-    parser.add_argument(
-        "--scope", metavar="SCOPE", help="the scope of the turns, such as user:alice/proj:shop"
-    )
-    parser.add_argument(
-        "--mount", metavar="/PATH=SCOPE[:ro]", action="append", help="a scope and where it is shown"
-    )
+    add_mounts(parser)
     parser.add_argument("--json", action="store_true", help="print one object: what became of the event")
     parser.add_argument(
         "--explain", metavar="FILE|DIR", nargs="?", const="-",
@@ -67,6 +64,10 @@ def record(home: str, args: argparse.Namespace) -> int:
     os.umask(0o077)
     if switched_off(home):
         return 0
+    if args.scope or args.mount:
+        layout(
+            home, _directory(), config.load(home)[0], mount_flags(args)
+        )  # refuses what is no scope or mount
     spool = Spool(home, args.spool or "")
     with _lost(spool):
         _check_owner(home)
@@ -84,12 +85,18 @@ def record(home: str, args: argparse.Namespace) -> int:
         from neosian.beginning import begin
 
         told = begin(home, args.client, spooled, spool=spool)
-    elif verb in ("stop", "end"):
-        landed = hook.land(home, spool=spool)
+    failed: NeosianError | None = None
+    if verb in ("stop", "end"):
+        try:
+            landed = hook.land(home, spool=spool)
+        except NeosianError as error:
+            failed = error
     if args.json:
         output.as_json(_report(name, _text(said, "session_id"), spooled, landed, told))
     elif told:
         sys.stdout.write(told)
+    if failed is not None:
+        raise failed
     return 0
 
 
@@ -132,13 +139,7 @@ def _report(
 
 def flags(args: argparse.Namespace) -> list[str]:
     """The words that a hook line would say after its verb."""
-    words: list[str] = []
-    for name in ("agent", "scope"):
-        if getattr(args, name):
-            words += [f"--{name}", getattr(args, name)]
-    for mount in args.mount or ():
-        words += ["--mount", mount]
-    return words
+    return [*(["--agent", args.agent] if args.agent else []), *mount_flags(args)]
 
 
 def switched_off(home: str) -> bool:

@@ -14,7 +14,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=("turn", "document"), help="only these")
     parser.add_argument("--conversation", metavar="ID", help="only turns of this conversation")
     parser.add_argument("--since", metavar="WHEN", type=moment, help="only turns since (2026-11-29, 3d, 2h)")
-    parser.add_argument("--limit", metavar="N", type=whole, default=20)
+    parser.add_argument("--limit", metavar="N", type=whole, default=20, help="at most so many (default: 20)")
     add_scope(parser)
     parser.add_argument("--json", action="store_true", help="print one array")
 

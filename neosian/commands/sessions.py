@@ -10,7 +10,7 @@ from neosian.commands._scopes import add_scope, mounted, whole
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--limit", metavar="N", type=whole, default=50)
+    parser.add_argument("--limit", metavar="N", type=whole, default=50, help="at most so many (default: 50)")
     add_scope(parser)
     parser.add_argument("--json", action="store_true", help="print one array")
 

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from neosian import cache, index, packing, query, recording, scope, turns
+from neosian import cache, index, packing, query, scope, turns
 from neosian.plumbing import object_id
 from neosian.recording import SEGMENT_BYTES
 from tests.bench import stage, template, texts
@@ -116,15 +116,15 @@ class Maker:
         here.make()
         cut = template.land(here)
         real = here.git("rev-parse", "main").decode().strip()
-        turns = Turns(plan, cut, self.words(plan.turns))
-        landings = turns.landings()
+        made = Turns(plan, cut, self.words(plan.turns))
+        landings = made.landings()
         for _ in range(0, plan.turns, PACKED_BY) if plan.turns < _KEPT_FROM else ():
             _fast_import(here, islice(landings, PACKED_BY), loose=True)
             packing.pack(str(here.home), here.store.scope)
         _fast_import(here, landings, loose=False)
         here.git("reset", "--quiet", "--hard", "main")
         _check(here, plan, real)
-        return turns.session
+        return made.session
 
     def _index(self, plan: Plan, here: Stage) -> None:
         """Have the real index catch up; one that another version of the code made is made anew."""
@@ -193,7 +193,7 @@ class Turns:
         """Close the segment where a landing would."""
         self._place = place
         if place.number == 1 or len(self._segment) >= SEGMENT_BYTES:
-            if self._segment and not self.plan.landed:
+            if place.number > 1 and not self.plan.landed:
                 self._closed.append((self._path, bytes(self._segment)))
             self._segment.clear()
             name = f"{place.number:05}-{self._cut.machine}-{CLIENT}-{place.session}.jsonl"
@@ -223,9 +223,10 @@ def default_folder() -> Path:
 
 
 def _stamp() -> str:
-    """What a kept history depends on: the format, and the code that made it."""
-    parts = [Path(str(module.__file__)).read_text() for module in (stage, template, texts, turns, recording)]
-    return f"{turns.VERSION} {zlib.crc32(''.join([*parts, Path(__file__).read_text()]).encode()):08x}"
+    """What a kept history depends on: the format, and the code here that made it."""
+    code = "".join(Path(str(module.__file__)).read_text() for module in (stage, template, texts))
+    code += Path(__file__).read_text()
+    return f"{turns.VERSION} {SEGMENT_BYTES} {zlib.crc32(code.encode()):08x}"
 
 
 def _serves(here: Stage, plan: Plan) -> bool:

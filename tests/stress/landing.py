@@ -279,7 +279,9 @@ def mixed_commits(store: Store) -> list[str]:
 
 
 def lost_lines(store: Store) -> list[str]:
-    committed = {row for _, _, added in added_lines(store, "main") for row in added if row.startswith("person line")}
+    committed = {
+        row for _, _, added in added_lines(store, "main") for row in added if row.startswith("person line")
+    }
     at_tip = set(git(store, "grep", "-h", "^person line", "main", "--", "notes").splitlines())
     return sorted(committed - at_tip)
 
