@@ -22,18 +22,23 @@ SETTLED = 2.0
 """Seconds of quiet before a change counts as saved rather than being saved."""
 
 _WAITING = "waiting"
+_LOOKED = "looked"
 
 
 class Edit:
-    """One path changed in the work tree at ``changed``: its new bytes, or None when it is gone."""
+    """One path changed in the work tree at ``changed``: its new bytes, or None when it is gone.
 
-    __slots__ = ("changed", "data", "path", "settled")
+    ``theirs``: staged otherwise than it lies in the folder, so a person is about to commit it.
+    """
+
+    __slots__ = ("changed", "data", "path", "settled", "theirs")
 
     def __init__(self, path: str, data: bytes | None, changed: float, now: float) -> None:
         self.path = path
         self.data = data
         self.changed = changed
         self.settled = abs(now - changed) > SETTLED
+        self.theirs = False
 
 
 def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float | None = None) -> list[str]:
@@ -45,19 +50,27 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
     or a merge is under way.
     """
     repo = draft.repo
-    if draft.base is None or not publish.checked_out(repo) or publish.merging(repo):
+    if (
+        draft.base is None
+        or not publish.checked_out(repo)
+        or publish.merging(repo)
+        or not looks_changed(repo)
+    ):
         return []
+    began = time.time()
     by_actor: dict[str, list[Edit]] = {}
     waiting = []
-    for edit in _edits(draft, time.time() if now is None else now):
+    left = 0
+    for edit in _edits(draft, began if now is None else now):
         actor = named_by(os.path.join(os.path.realpath(repo.path), edit.path), edit.changed) or ""
-        if not (edit.settled or actor):
-            continue
-        if edit.data is not None and _holds_secret(edit.data):
+        if edit.theirs or not (edit.settled or actor):
+            left += 1
+        elif edit.data is not None and _holds_secret(edit.data):
             waiting.append(edit.path)
         else:
             by_actor.setdefault(actor, []).append(edit)
     _note_waiting(repo, waiting)
+    _note_looked(repo, not (left or waiting or by_actor), began)
     adopted = []
     for actor, edits in sorted(by_actor.items()):
         for edit in edits:
@@ -72,26 +85,38 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
 
 
 def looks_changed(repo: Repo) -> bool:
-    """A cheap look: whether a document, or the list of them, is newer than git's index."""
+    """A cheap look, without git: whether a document or a folder of documents changed since the last whole one.
+
+    By the time of the last change of the inode, which no copy and no unpacking sets back.
+    """
     try:
-        index = os.stat(os.path.join(repo.git_dir, "index")).st_mtime
+        since = os.stat(os.path.join(repo.private, _LOOKED)).st_mtime - SETTLED - 1
         folders = [repo.path]
         while folders:
             folder = folders.pop()
-            if folder != repo.path and os.stat(folder).st_mtime >= index:
+            if os.stat(folder).st_ctime >= since:
                 return True
             with os.scandir(folder) as entries:
                 for entry in entries:
-                    inner = entry.is_dir(follow_symlinks=False)
                     if entry.name.startswith(".") or (folder == repo.path and entry.name in LOGS):
                         continue
-                    if inner:
+                    if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
-                    elif entry.stat(follow_symlinks=False).st_mtime >= index:
+                    elif entry.stat(follow_symlinks=False).st_ctime >= since:
                         return True
     except OSError:
-        return False
+        return True
     return False
+
+
+def _note_looked(repo: Repo, whole: bool, began: float) -> None:
+    """Remember when the folder was last looked through with nothing left over."""
+    marker = os.path.join(repo.private, _LOOKED)
+    if whole:
+        files.write(marker, b"")
+        os.utime(marker, (began, began))
+    else:
+        files.remove(marker)
 
 
 def waiting(repo: Repo) -> list[str]:
@@ -147,16 +172,15 @@ def _note_waiting(repo: Repo, paths: list[str]) -> None:
 
 
 def _edits(draft: Draft, now: float) -> Iterator[Edit]:
-    """What the work tree changed against the draft: tracked files but the logs, and new documents.
-
-    A path that a person staged differently from what lies in the folder is theirs to commit.
-    """
+    """What the work tree changed against the draft: tracked files but the logs, and new documents."""
     repo = draft.repo
     changed = _tracked_changes(repo)
     staged = _staged(draft, changed) if changed else set()
     for path in changed:
-        if path not in staged and not same_as_main(draft, path):
-            yield from _edit(repo, path, now)
+        if not same_as_main(draft, path):
+            for edit in _edit(repo, path, now):
+                edit.theirs = path in staged
+                yield edit
     for path in _new_documents(draft, ""):
         yield from _edit(repo, path, now)
 

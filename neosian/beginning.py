@@ -42,6 +42,8 @@ def begin(
     if event.kind != "start" or not _first_to_answer(home, entry, event):
         return ""
     seen = places.layout_of(home, settings, event)
+    if seen.root is not None:
+        projects.follow_rename(home, projects.find(home, seen.root))
     place = places.find_place(home, event.client, event.session, search=False)
     if place is not None and place.scope != seen.turns:
         for mount in seen.mounts:

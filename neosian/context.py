@@ -7,7 +7,6 @@ information, and can never pass for an instruction of ours.
 from __future__ import annotations
 
 import os
-import re
 import time
 
 from neosian import documents, files, speech
@@ -31,7 +30,9 @@ _LINES_WANTED = 8  # of a session; fewer turns get longer lines
 _LINE_LEAST, _DESCRIPTION_MOST, _TITLE_MOST = 100, 140, 72
 _TURNS_READ = 40
 # What a terminal obeys, and what turns the direction of text: nothing that is stored may do either.
-_UNSEEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+_UNSEEN = dict.fromkeys(
+    (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+)
 _CLOSED = ("done", "closed", "dropped", "archived", "cancelled", "resolved")
 _AGES = (
     (86_400 * 365, "y"),
@@ -262,8 +263,9 @@ def _doubt(entry: Entry, today: str) -> str:
     """Why a document is listed but not shown: it is out of date, or somebody flagged it."""
     if entry.flagged:
         return "flagged" if entry.flagged == "yes" else f"flagged: {_line(entry.flagged, 60)}"
-    expired = re.fullmatch(r"\d{4}-\d\d-\d\d", entry.expires[:10]) and entry.expires[:10] < today
-    return f"expired {entry.expires[:10]}" if expired else ""
+    day = entry.expires[:10]
+    is_day = len(day) == 10 and day[4] == day[7] == "-" and (day[:4] + day[5:7] + day[8:]).isdecimal()
+    return f"expired {day}" if is_day and day < today else ""
 
 
 # -- where we left off
@@ -357,8 +359,8 @@ def _fit(lines: Sequence[str], room: float, cost: Cost, more: str) -> str:
 
 def _name(session: Session) -> str:
     """A conversation's id where it stands outside the fence, in a command: only one that cannot be anything else."""
-    plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}", session.conversation)
-    return session.conversation if plain else "ID"
+    id = session.conversation
+    plain = id.isascii() and id[:1].isalnum() and len(id) <= 100 and not id.strip(_NAME) and ...
 
 
 def _line(text: str, limit: int = _TITLE_MOST) -> str:
@@ -375,7 +377,7 @@ def _short(line: str, limit: int) -> str:
 
 def _plain(text: str) -> str:
     """Text without control characters (a terminal may show the block) and without outer blank lines."""
-    return re.sub(_UNSEEN, "", text).strip("\n").rstrip()
+    return text.translate(_UNSEEN).strip("\n").rstrip()
 
 
 def _date(at: float) -> str:

@@ -50,12 +50,12 @@ class Draft:
         """Entries of a folder as the draft has it; empty where there is none."""
         if path not in self._trees:
             if not path:
-                self._trees[path] = self.repo.tree(self._root)
+                self._trees[path] = dict(self.repo.tree(self._root))
             else:
                 above, _, name = path.rpartition("/")
                 found = self.folder(above).get(name)
                 known = found is not None and found.mode == FOLDER
-                self._trees[path] = self.repo.tree(found.id) if known and found else {}
+                self._trees[path] = dict(self.repo.tree(found.id)) if known and found else {}
         return self._trees[path]
 
     def entry(self, path: str) -> Entry | None:
@@ -101,14 +101,19 @@ class Draft:
         self._objects.append((kind, body))
         return object_id(kind, body)
 
+    def _add_tree(self, entries: dict[str, Entry]) -> str:
+        id = self._add("tree", format_tree(entries))
+        self.repo.keep_tree(id, dict(entries))
+        return id
+
     def _close_trees(self) -> None:
         for path in sorted(self._dirty, key=lambda path: -path.count("/") if path else 1):
             entries = self._trees[path]
             above, _, name = path.rpartition("/")
             if not path:
-                self._root = self._add("tree", format_tree(entries)) if entries else EMPTY_TREE
+                self._root = self._add_tree(entries) if entries else EMPTY_TREE
             elif entries:
-                self.folder(above)[name] = Entry(FOLDER, self._add("tree", format_tree(entries)))
+                self.folder(above)[name] = Entry(FOLDER, self._add_tree(entries))
             else:
                 self.folder(above).pop(name, None)
         self._dirty.clear()
@@ -121,6 +126,7 @@ class Draft:
         if self._root == EMPTY_TREE:
             self._add("tree", b"")
         self.tip = self._add("commit", text.encode("utf-8", "replace"))
+        self.repo.keep_commit(self.tip, self._root)
         return self.tip
 
     def write(self) -> None:

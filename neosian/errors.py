@@ -27,6 +27,13 @@ class BrokenStoreError(NeosianError):
     """A scope's repository cannot be read as it stands."""
 
 
+class DamagedError(BrokenStoreError):
+    """A repository that must be mended, which takes longer than whoever found it has."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is damaged and being mended; what was to land waits.", "neosian status")
+
+
 class GitError(NeosianError):
     """A git child failed; ``detail`` is what it wrote on stderr."""
 

@@ -116,17 +116,18 @@ class Scope:
                 recording.Span(client, conversation, number, rendered, actor=actor, at=at),
             )
 
-        self._register()
+        project = self._project()
         self._store.write(change, patience=10.0)
+        if project is not None:
+            projects.note_identities(self._store, project)
         places.Place(self.text, day).remember(self.home, client, conversation)
         return number
 
-    def _register(self) -> None:
-        """Write the project down when this is the scope of the directory that the program runs in."""
+    def _project(self) -> projects.Project | None:
+        """The project of the directory that the program runs in, written down, when this is its scope."""
         settings, _ = config.load(self.home)
         seen = layout(self.home, scope.working_directory(), settings)
-        if seen.root and seen.turns == self.text:
-            projects.note_identities(self._store, projects.register(self.home, seen.root))
+        return projects.register(self.home, seen.root) if seen.root and seen.turns == self.text else None
 
     def turn(self, conversation: str, n: int, at: str | None = None) -> turns.Turn:
         """Turn ``n`` whole, as it stands now or stood at a revision."""

@@ -12,32 +12,19 @@ import zlib
 
 from neosian import files, publish, recording, turns
 from neosian.draft import Draft
-from neosian.errors import BrokenStoreError, GitError
+from neosian.errors import BrokenStoreError, DamagedError, GitError
 from neosian.journal import Journal, Note, read
 from neosian.plumbing import MAIN, NOTHING, Change, Repo, object_id
 from neosian.store import Store
 
 _ID = re.compile(r"[0-9a-f]{40}")
 _CANDIDATES = 500
+_DAMAGE = (
+    "missing", "corrupt", "bad object", "bad tree", "not a tree", "not a commit", "nable to read", "ould not read",
+    "annot read", "is empty", "loose object", "inflate",
+)  # fmt: skip
+"""What git says of objects that are gone or damaged."""
 _QUICK = 16 * 1024 * 1024
-
-
-class DamagedError(BrokenStoreError):
-    """A repository that must be mended, which takes longer than whoever found it has."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"{path} is damaged and being mended; what was to land waits.", "neosian status")
-
-
-def is_sound(store: Store) -> bool:
-    """A look that finds what a crash leaves: refs, the newest commit and its tree, and the index can be read."""
-    repo = store.repo
-    try:
-        tip = repo.tip()
-        whole = tip is not None and not store.head_is_torn and repo.index_is_whole()
-        return whole and tip is not None and bool(repo.tree(repo.tree_of(tip)))
-    except (BrokenStoreError, GitError):
-        return False
 
 
 def is_quick(repo: Repo) -> bool:
@@ -64,6 +51,7 @@ def heal(store: Store, journal: Journal, machine: str) -> str:
                 f"No commit of {store.path} is whole any more; its files are as they were, and what comes next waits.",
                 "git -C " + store.path + " fsck",
             )
+        _forget_damaged(store.repo)
         if tip != old:
             files.write(os.path.join(store.repo.git_dir, MAIN), tip.encode() + b"\n", sync=True)
             files.remove(os.path.join(store.repo.private, "recent"))
@@ -120,11 +108,30 @@ def _newest_whole(repo: Repo) -> str | None:
 
 
 def _reaches_all(repo: Repo, commit: str) -> bool:
+    """Whether everything a commit needs is there. Only git's own word that it is not counts: a git that could not
+    run, or took too long, proves nothing, and main is not moved back on a guess."""
     try:
         repo.git("rev-list", "--objects", "--quiet", commit, timeout=60.0)
-    except GitError:
+    except GitError as error:
+        if not any(word in error.detail for word in _DAMAGE):
+            raise DamagedError(repo.path) from error
         return False
     return True
+
+
+def _forget_damaged(repo: Repo) -> None:
+    """Take the rows out of the reflogs that name commits which are gone: git calls them invalid for ever."""
+    for name in (MAIN, "HEAD"):
+        path = os.path.join(repo.git_dir, "logs", name)
+        rows = (files.read(path) or b"").splitlines(keepends=True)
+        kept = [row for row in rows if all(_is_known(repo, id) for id in row.split(b" ", 2)[:2])]
+        if len(kept) < len(rows):
+            files.write(path, b"".join(kept))
+
+
+def _is_known(repo: Repo, id: bytes) -> bool:
+    name = id.decode("ascii", "replace")
+    return name == NOTHING or (_ID.fullmatch(name) is not None and repo.object(name) is not None)
 
 
 def _show(repo: Repo, tip: str) -> None:

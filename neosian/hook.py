@@ -130,26 +130,28 @@ def index(home: str, scope: str) -> None:
 
 
 def land(
-    home: str, *, patience: float = 0.9, spool: Spool | None = None, mends: bool = False
+    home: str, *, patience: float = 0.5, spool: Spool | None = None, mends: bool = False
 ) -> list[Landed]:
     """Land the spool, then bring the index up to what landed. A damaged store that a hook has no time to mend is
     left to a child."""
     from neosian import config
-    from neosian.healing import DamagedError
+    from neosian.errors import DamagedError
     from neosian.index import Index
     from neosian.landing import Lander
 
     settings, wrong = config.load(home)
     lander = Lander(home, settings, patience=patience, spool=spool, mends=mends)
-    landed = lander.land()
-    for text in dict.fromkeys(each.scope for each in landed):
-        store = lander.store(text)
-        with Index.open(store.cache) as index:
-            if not index.catch_up(store.repo):
-                detach("index", home, text)
-        store.repo.close()
-        if len(lander.journal.kept(os.path.basename(store.path))) >= PACK_AFTER:
-            detach("pack", home, text)
+    try:
+        landed = lander.land()
+        for text in dict.fromkeys(each.scope for each in landed):
+            store = lander.store(text)
+            with Index.open(store.cache) as index:
+                if not index.catch_up(store.repo):
+                    detach("index", home, text)
+            if len(lander.journal.kept(os.path.basename(store.path))) >= PACK_AFTER:
+                detach("pack", home, text)
+    finally:
+        lander.close()
     if any(isinstance(failure, DamagedError) for failure in lander.failures):
         detach("land", home)
     if lander.failures:

@@ -165,18 +165,16 @@ class Keeper:
         if event.call in self.memory.calls or (self.open and self.open.has("tool_call", event.call)):
             self._use(event)
             return
-        entry = Entry(
-            event,
-            "tool_call",
-            call=event.call,
-            tool=event.data["tool"],
-            input=event.data["input"],
-            cwd=event.cwd,
-        )
+        entry = self._asked(event)
         known = self._known(event)
         if known and not self.open and known == self.memory.last:
             self.open = Running(known, event, again=True)
         self._put(event, entry)
+
+    def _asked(self, event: Event) -> Entry:
+        """The line of a call, from whichever event of it came first."""
+        asked = {"tool": event.data["tool"], "input": event.data["input"], "cwd": event.cwd}
+        return Entry(event, "tool_call", call=event.call, **asked)
 
     def _result(self, event: Event) -> None:
         data = event.data
@@ -185,7 +183,10 @@ class Keeper:
             self._use(event)
             return
         number = told or self._put(event)
-        self.add(number, outcome(event, event.call, data))
+        # The hooks may have been installed in mid-turn, or the call's own event be lost: the result tells of it too.
+        announced = told or (self.open and self.open.has("tool_call", event.call))
+        asked = () if announced else (self._asked(event),)
+        self.add(number, *asked, outcome(event, event.call, data))
         if self.open and self.open.number == number:
             self.open.launch(self.session, event)
 

@@ -14,9 +14,8 @@ from neosian import adopt, files, projects, recording, scope, turns
 from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
-from neosian.errors import BrokenStoreError, GitError, NeosianError, UsageError
+from neosian.errors import BrokenStoreError, DamagedError, GitError, NeosianError, UsageError
 from neosian.events import Event
-from neosian.healing import DamagedError, heal, is_quick, is_sound
 from neosian.journal import Journal, Note
 from neosian.mounts import flag_values
 from neosian.places import Place, find_place, layout_of, machine, new_place
@@ -61,7 +60,7 @@ class Lander:
         settings: Config,
         *,
         spool: Spool | None = None,
-        patience: float = 0.9,
+        patience: float = 0.5,
         mends: bool = False,
     ) -> None:
         self.home = home
@@ -86,26 +85,25 @@ class Lander:
             events = [event for event in events if self._is_readable(event.client, event.session)]
             if not events:
                 return []
-            try:
-                batch = self._assemble(events, sweep)
-                landing = [
-                    (event, f"{actor(span.first)}#{span.turn}")
-                    for span in batch.spans
-                    for event in span.events
-                ]
-                waiting = [(event, actor(event)) for event in batch.keep]
-                self._touches = Touches([*landing, *waiting], self.journal)
-                landed: list[Landed] = []
-                for text, spans in self._by_scope(batch.spans).items():
-                    try:
-                        landed += self._land(self.store(text), spans)
-                    except (NeosianError, OSError) as error:
-                        self.failures.append(_told(error))
-                self.spool.drop(event.spooled for event in batch.drop)
-            finally:
-                for store in self.stores.values():
-                    store.repo.close()
+            batch = self._assemble(events, sweep)
+            landing = [
+                (event, f"{actor(span.first)}#{span.turn}") for span in batch.spans for event in span.events
+            ]
+            waiting = [(event, actor(event)) for event in batch.keep]
+            self._touches = Touches([*landing, *waiting], self.journal)
+            landed: list[Landed] = []
+            for text, spans in self._by_scope(batch.spans).items():
+                try:
+                    landed += self._land(self.store(text), spans)
+                except (NeosianError, OSError) as error:
+                    self.failures.append(_told(error))
+            self.spool.drop(event.spooled for event in batch.drop)
             return landed
+
+    def close(self) -> None:
+        """Let go of the repositories, which stay open for whoever looks at what landed."""
+        for store in self.stores.values():
+            store.repo.close()
 
     @property
     def patience(self) -> float:
@@ -116,12 +114,15 @@ class Lander:
         """The store of a scope, opened once, and mended first if a crash left it damaged."""
         if text not in self.stores:
             store = projects.open_store(self.home, text)
-            if store.exists and store.was_made and not is_sound(store):
+            store.stays_open = True
+            if store.exists and store.was_made and not store.is_sound():
                 self._mend(store)
             self.stores[text] = store
         return self.stores[text]
 
     def _mend(self, store: Store) -> None:
+        from neosian.healing import heal, is_quick  # hardly ever needed
+
         if not (self._mends or is_quick(store.repo)):
             raise DamagedError(store.path)
         self._log(heal(store, self.journal, self._machine))

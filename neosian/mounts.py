@@ -43,8 +43,7 @@ def layout(
     """What a session in ``directory`` sees.
 
     ``flags`` are those of the hook line (`--scope S`, `--mount /path=scope[:ro]`); ``chosen`` is `$NEOSIAN_SCOPE`.
-    Without either the project is told from the directory. Nothing is registered here; a project that was renamed
-    in its register brings its folder along.
+    Without either the project is told from the directory. Nothing is written here.
     """
     scopes, mounts = flag_values(flags, "--scope"), flag_values(flags, "--mount")
     if mounts:
@@ -59,7 +58,6 @@ def layout(
     if root is None:
         return Layout([user], "the directory belongs to no project")
     project = projects.find(home, root)
-    projects.follow_rename(home, project)
     return Layout([user, Mount("/project", project.scope)], f"the project at {root}", root)
 
 

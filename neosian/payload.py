@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 
+from neosian import fastjson
 from neosian.errors import NeosianError
 
 TYPE_CHECKING = False
@@ -57,7 +56,7 @@ def joined(parts: list[str], separator: str = "\n") -> str:
 
 def compact(value: Any) -> str:
     """``value`` as one line of JSON that still knows its true length."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    text = fastjson.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return _grown(text, _missing(value))
 
 
@@ -75,8 +74,8 @@ def loads(raw: bytes | mmap, start: int = 0) -> dict[str, Any]:
     try:
         data = _shortened(raw, cuts, start) if len(raw) - start > LARGE else raw[start:]
         lone = b"\\ud" in data or b"\\uD" in data
-        value = json.loads(data.decode("utf-8-sig", "replace"), strict=False, parse_int=_integer)
-    except json.JSONDecodeError as error:
+        value = fastjson.loads(data.decode("utf-8-sig", "replace"), strict=False, parse_int=_integer)
+    except ValueError as error:
         raise PayloadError(_reason(error)) from None
     except RecursionError:
         raise PayloadError("it is nested too deeply") from None
@@ -104,12 +103,16 @@ def shallow(value: Any, room: int = DEEPEST) -> Any:
 
 def _nested(value: Any) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return fastjson.dumps(value, ensure_ascii=False)
     except RecursionError:
         return "(nested too deeply)"
 
 
-def _reason(error: json.JSONDecodeError) -> str:
+def _reason(error: ValueError) -> str:
+    from json import JSONDecodeError
+
+    if not isinstance(error, JSONDecodeError):
+        return str(error)
     if not error.doc.strip():
         return "it is empty"
     return f"{error.msg[0].lower()}{error.msg[1:]} at character {error.pos}"
@@ -184,6 +187,8 @@ def _shortened(raw: bytes | mmap, cuts: dict[str, Cut], begin: int) -> bytes:
 
 def _literals(raw: bytes | mmap, least: int, begin: int) -> list[tuple[int, int]]:
     """Where the contents of the string literals longer than ``least`` bytes begin and end."""
+    import re  # here and below: no payload of an ordinary size needs it
+
     spans = []
     for found in re.compile(rb'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL).finditer(raw, begin):
         if not found[1]:
@@ -216,7 +221,7 @@ def _cut(raw: bytes | mmap, start: int, end: int, head: int, tail: int) -> Cut:
 
 
 def _decoded(raw: bytes | mmap, start: int, end: int) -> str:
-    text: str = json.loads('"' + raw[start:end].decode("utf-8", "replace") + '"', strict=False)
+    text: str = fastjson.loads('"' + raw[start:end].decode("utf-8", "replace") + '"', strict=False)
     return text
 
 
@@ -225,6 +230,8 @@ def _seam(raw: bytes | mmap, start: int, limit: int) -> int:
 
     ``start`` is such a place; from there on whole units are matched, since backslashes can only be told by counting.
     """
+    import re
+
     units = re.compile(
         rb"(?:[^\\]++"  # no escape
         rb"|\\[^u]"

@@ -13,6 +13,8 @@ from neosian.spool import FLAG_SEPARATOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from neosian.config import Config
     from neosian.events import Event
     from neosian.store import Store
@@ -57,11 +59,12 @@ def segment_suffix(client: str, session: str) -> str:
     return f"-{client}-{scope.disk_name(session)}.jsonl"
 
 
-def is_segment(name: str, client: str, session: str) -> bool:
-    """Whether a file name is a segment of this conversation, of any machine."""
+def segments_among(names: Iterable[str], client: str, session: str) -> list[str]:
+    """Of these file names those of a conversation's segments, of any machine, in the order of their first turns."""
     suffix = segment_suffix(client, session)
-    front = name[: -len(suffix)]
-    return name.endswith(suffix) and front.count("-") == 1 and front.partition("-")[0].isdigit()
+    size = len(suffix)
+    found = [name for name in names if name.endswith(suffix)]
+    return sorted(name for name in found if name[:-size].count("-") == 1 and name.partition("-")[0].isdigit())
 
 
 def find_place(home: str, client: str, session: str, *, search: bool = True) -> Place | None:
@@ -82,6 +85,8 @@ def find_place(home: str, client: str, session: str, *, search: bool = True) -> 
 def new_place(home: str, settings: Config, first: Event) -> Place:
     """Where a conversation goes whose first event this is."""
     seen = layout_of(home, settings, first)
+    if seen.root is not None:
+        projects.follow_rename(home, projects.find(home, seen.root))
     return Place(seen.turns, time.strftime("%Y-%m/%d", time.localtime(first.at)), seen.root)
 
 
@@ -97,12 +102,15 @@ def _cached(home: str, client: str, session: str) -> str:
 
 def day_in(store: Store, client: str, session: str) -> str | None:
     """The day of a conversation in one scope, found by looking through its log; None when it is not there."""
-    suffix = segment_suffix(client, session)
     try:
         tip = store.repo.tip()
-        for path, _ in store.repo.ls(tip, "record/") if tip else ():
-            if path.endswith(suffix) and is_segment(path.rpartition("/")[2], client, session):
-                return "/".join(path.split("/")[1:3])
+        days = (
+            {path.rpartition("/")[2]: path.split("/")[1:3] for path, _ in store.repo.ls(tip, "record/")}
+            if tip
+            else {}
+        )
+        for name in segments_among(days, client, session):
+            return "/".join(days[name])
     except (BrokenStoreError, GitError):
         return None  # a damaged scope is mended when something is to land in it
     finally:

@@ -7,6 +7,7 @@ those of gitformat-pack and git-mktree.
 from __future__ import annotations
 
 import os
+import re
 import zlib
 
 from neosian import files
@@ -46,17 +47,16 @@ class Entry:
         self.id = id
 
 
+_MODES = {mode.encode(): mode for mode in (FILE, LINK, FOLDER)}
+
+
 def parse_tree(body: bytes) -> dict[str, Entry]:
     """Entries of a tree object by name; names that are not UTF-8 keep their bytes as surrogates."""
-    entries: dict[str, Entry] = {}
-    at = 0
-    while at < len(body):
-        space = body.index(b" ", at)
-        end = body.index(b"\0", space)
-        name = body[space + 1 : end].decode("utf-8", "surrogateescape")
-        entries[name] = Entry(body[at:space].decode(), body[end + 1 : end + 21].hex())
-        at = end + 21
-    return entries
+    rows = re.findall(rb"([0-7]+) ([^\0]+)\0(.{20})", body, re.DOTALL)
+    return {
+        name.decode("utf-8", "surrogateescape"): Entry(_MODES.get(mode) or mode.decode(), id.hex())
+        for mode, name, id in rows
+    }
 
 
 def format_tree(entries: Mapping[str, Entry]) -> bytes:
@@ -83,6 +83,8 @@ class Repo:
         self.git_dir = os.path.join(path, ".git")
         self.private = os.path.join(self.git_dir, "neosian")
         self.index_seen: tuple[int, int, int] | None = None
+        self._trees: dict[str, dict[str, Entry]] = {}
+        self._tree_of: dict[str, str] = {}
         self._objects: Child | None = None
 
     # -- children
@@ -173,19 +175,35 @@ class Repo:
 
     def tree_of(self, commit: str) -> str:
         """The tree a commit names."""
-        found = self.object(commit)
-        if found is None or found[0] != "commit":
-            raise BrokenStoreError(f"Commit {commit[:12]} of {self.path} cannot be read.", "neosian status")
-        return commit_header(found[1], "tree")[0]
+        if commit not in self._tree_of:
+            found = self.object(commit)
+            if found is None or found[0] != "commit":
+                raise BrokenStoreError(
+                    f"Commit {commit[:12]} of {self.path} cannot be read.", "neosian status"
+                )
+            self._tree_of[commit] = commit_header(found[1], "tree")[0]
+        return self._tree_of[commit]
 
     def tree(self, id: str) -> dict[str, Entry]:
-        """Entries of a tree by its id."""
+        """Entries of a tree by its id; not to be changed, since whoever asks next is given the same."""
         if id == EMPTY_TREE:
             return {}
-        found = self.object(id)
-        if found is None or found[0] != "tree":
-            raise BrokenStoreError(f"Tree {id[:12]} of {self.path} cannot be read.", "neosian status")
-        return parse_tree(found[1])
+        if id not in self._trees:
+            found = self.object(id)
+            if found is None or found[0] != "tree":
+                raise BrokenStoreError(f"Tree {id[:12]} of {self.path} cannot be read.", "neosian status")
+            self.keep_tree(id, parse_tree(found[1]))
+        return self._trees[id]
+
+    def keep_tree(self, id: str, entries: dict[str, Entry]) -> None:
+        """Remember a tree, which is what its id says for ever; a reader of a whole history keeps only the last."""
+        if len(self._trees) > 200:
+            self._trees.clear()
+        self._trees[id] = entries
+
+    def keep_commit(self, id: str, tree: str) -> None:
+        """Remember the tree of a commit that was just made."""
+        self._tree_of[id] = tree
 
     def parents(self, commit: str) -> list[str]:
         """The parents of a commit."""

@@ -7,7 +7,7 @@ import os
 from neosian import config, files, publish, scope
 from neosian.draft import Draft
 from neosian.plumbing import object_id
-from neosian.store import Store, committer, message
+from neosian.store import Store, committer, message, scope_page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,9 +108,22 @@ def follow_rename(home: str, project: Project) -> None:
         noted = files.read(os.path.join(other.repo.private, _IDENTITIES)) or b""
         is_free = other.scope.startswith(scope.user_scope() + "/proj:") and slug not in known
         if is_free and set(noted.decode("utf-8", "replace").splitlines()) & set(project.identities):
-            os.rename(other.path, store.path)
+            with other.lock():
+                os.rename(other.path, store.path)
             files.remove(other.cache)
-            return
+            old = other.scope
+            break
+    else:
+        return
+    store.write(lambda draft: _rename_page(draft, old, store.scope))
+
+
+def _rename_page(draft: Draft, old: str, new: str) -> None:
+    """Have the scope's README name its new scope, where it still is the one that we wrote."""
+    if draft.read("README.md") == scope_page(old):
+        draft.put("README.md", scope_page(new))
+        trailers = {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}
+        draft.commit(message(f"Rename {old} to {new}", trailers), committer(), committer())
 
 
 def note_identities(store: Store, project: Project) -> None:

@@ -145,6 +145,7 @@ def _move(repo: Repo, base: str | None, new: str) -> None:
             raise MovedError("A checkout came between.", "neosian status")
         if attached:
             _write_out(repo, changes)
+            _sign_index(repo)
         main.commit()
     Recent(repo).add(changes)
 
@@ -265,6 +266,8 @@ def _stale(repo: Repo, recent: Recent, now: dict[str, str]) -> tuple[list[str], 
 
     Where index and HEAD disagree a `git checkout` may be between its steps: it is given a moment.
     """
+    if _is_as_we_left_it(repo):
+        return [], checked_out(repo)
     until = time.monotonic() + _BETWEEN_STEPS
     while True:
         attached = checked_out(repo)
@@ -274,6 +277,21 @@ def _stale(repo: Repo, recent: Recent, now: dict[str, str]) -> tuple[list[str], 
         if attached != bool(stale) or time.monotonic() > until or merging(repo):
             return stale, attached
         time.sleep(0.01)
+
+
+def _sign_index(repo: Repo) -> None:
+    """Remember what git's index file looked like when we last wrote it."""
+    files.write(os.path.join(repo.private, "index.seen"), repr(_signature(repo)).encode())
+
+
+def _is_as_we_left_it(repo: Repo) -> bool:
+    """Whether nobody's git wrote the index since we did: then it holds what landed, and is whole."""
+    return files.read(os.path.join(repo.private, "index.seen")) == repr(_signature(repo)).encode()
+
+
+def index_is_sound(repo: Repo) -> bool:
+    """Whether git's index can be read."""
+    return _is_as_we_left_it(repo) or repo.index_is_whole()
 
 
 def _signature(repo: Repo) -> tuple[int, int, int]:

@@ -6,7 +6,7 @@ import json
 
 from neosian import adopt, publish, scope, turns
 from neosian.draft import Draft
-from neosian.places import is_segment, segment_suffix
+from neosian.places import segment_suffix, segments_among
 from neosian.speech import snippet, spoken, title
 from neosian.store import agent, committer, message
 
@@ -43,7 +43,7 @@ class Span:
 
 def segments(draft: Draft, day: str, client: str, session: str) -> list[str]:
     """Paths of a conversation's segments in the order of their first turns."""
-    names = sorted(name for name in draft.folder(f"record/{day}") if is_segment(name, client, session))
+    names = segments_among(draft.folder(f"record/{day}"), client, session)
     return [f"record/{day}/{name}" for name in names]
 
 

@@ -6,8 +6,10 @@ than what is kept: a result of 50 MB costs no more than one of 10 KB.
 
 from __future__ import annotations
 
+import re
+
 from neosian.calls import Globs, named_paths
-from neosian.payload import left_out, length
+from neosian.payload import Cut, left_out, length
 from neosian.turns import PERSON
 
 TYPE_CHECKING = False
@@ -40,6 +42,9 @@ NAMES = (
     "from",
     "commit",
 )
+
+
+_ORPHAN = re.compile(r"\A(?:(?!-----BEGIN).)*-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----", re.DOTALL)
 
 
 class Policy:
@@ -128,9 +133,9 @@ def _cut(text: str, policy: Policy, both: bool) -> str:
     if not both:
         return _head(_clean_head(text, limit + WINDOW, policy), text, limit)
     half = limit // 2
-    head = _head(_clean_head(text, half + WINDOW, policy), text, half)
-    tail = policy.redact(policy.hide_private(text[-half - WINDOW :], whole=False))
-    return left_out(head, tail[len(tail) - _room(len(tail), text, half) :], length(text))
+    clean = policy.redact(policy.hide_private(text, whole=False))
+    tail = _ORPHAN.sub("[redacted:private-key]", clean[-half:]) if isinstance(text, Cut) else clean[-half:]
+    return left_out(clean[:half], tail, length(text))
 
 
 def _clean_head(text: str, size: int, policy: Policy) -> str:

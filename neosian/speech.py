@@ -10,8 +10,6 @@ the text: markup in the middle of a prompt is what the person is talking about.
 
 from __future__ import annotations
 
-import re
-
 # Blocks that a client writes before or after a person's words.
 CONTEXT_BLOCKS = frozenset(
     (
@@ -154,6 +152,8 @@ def _inside(text: str) -> str:
 
 def _codex_request(text: str) -> str:
     """Return what follows ``## My request for Codex:``, the heading under which its editors put the prompt."""
+    import re  # here and below: hardly a prompt needs it
+
     found = re.search(r"^## My request(?: for \w+)?:[ \t]*\n?", text, re.MULTILINE)
     return text[found.end() :].strip() if found else ""
 
@@ -210,6 +210,8 @@ def _block_at(text: str, at: int) -> tuple[str, int, int, int] | None:
         at += 1
     if not text.startswith("<", at):
         return None  # nearly every prompt: nothing to compile
+    import re
+
     opening = re.compile(r"<([A-Za-z][\w-]{0,40}(?: instructions)?)(?:\s[^<>]{0,200})?>").match(text, at)
     if opening is None:
         return None

@@ -7,7 +7,7 @@ import time
 
 from neosian import __version__, files, publish
 from neosian.draft import Draft, Signature
-from neosian.errors import BusyError, NeosianError
+from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError
 from neosian.plumbing import MAIN, Repo
 from neosian.resources import text as resource
 
@@ -108,7 +108,10 @@ def committer(at: float | None = None) -> Signature:
 
 
 class Store:
-    """One scope: its text (`user:alice/proj:shop`), its repository, its index cache."""
+    """One scope: its text (`user:alice/proj:shop`), its repository, its index cache.
+
+    With ``stays_open`` the repository's object reader outlives an act; whoever sets it closes the repository.
+    """
 
     def __init__(self, home: str, scope: str, path: str, cache: str) -> None:
         self.home = home
@@ -116,6 +119,7 @@ class Store:
         self.path = path
         self.cache = cache
         self.repo = Repo(path)
+        self.stays_open = False
 
     @property
     def exists(self) -> bool:
@@ -146,8 +150,7 @@ class Store:
             draft = Draft(self.repo, None)
             # Fixed bytes: two machines that never met still share this commit, so their histories can merge.
             draft.commit("Begin\n", _ROOT_AUTHOR, _ROOT_AUTHOR)
-            page = resource("templates", "scope-readme.md").replace("@SCOPE@", self.scope)
-            draft.put("README.md", page.encode())
+            draft.put("README.md", scope_page(self.scope))
             draft.put(".gitattributes", _ATTRIBUTES)
             tip = draft.commit(
                 message("Say what this folder is", {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}),
@@ -156,6 +159,16 @@ class Store:
             )
             draft.write()
             publish.publish(self.repo, None, tip)
+
+    def is_sound(self) -> bool:
+        """A look that finds what a crash leaves: refs, the newest commit and its tree, and the index can be read."""
+        repo = self.repo
+        try:
+            tip = repo.tip()
+            whole = tip is not None and not self.head_is_torn and publish.index_is_sound(repo)
+            return whole and tip is not None and bool(repo.tree(repo.tree_of(tip)))
+        except (BrokenStoreError, GitError):
+            return False
 
     def ready(self) -> bool:
         """Whether the repository can be worked in without `make` (a cheap look)."""
@@ -209,7 +222,8 @@ class Store:
                         continue
                     return draft.tip
             finally:
-                self.repo.close()
+                if not self.stays_open:
+                    self.repo.close()
 
 
 def _restore(draft: Draft, lost: Mapping[str, str]) -> None:
@@ -233,6 +247,11 @@ def _restore(draft: Draft, lost: Mapping[str, str]) -> None:
             committer(),
             committer(),
         )
+
+
+def scope_page(scope: str) -> bytes:
+    """The README that a scope begins with."""
+    return resource("templates", "scope-readme.md").replace("@SCOPE@", scope).encode()
 
 
 class NoStoreError(NeosianError):

@@ -6,10 +6,9 @@ known here survive whatever is done to a line.
 
 from __future__ import annotations
 
-import json
-import re
 import time
 
+from neosian import fastjson
 from neosian.payload import DEEPEST, shallow
 
 TYPE_CHECKING = False
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     Line = dict[str, Any]
 
-_TIME = r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|[+-]\d\d:?\d\d)?"
 VERSION = 1
 DONE, INTERRUPTED, UNFINISHED, FAILED = "done", "interrupted", "unfinished", "failed"
 NOTIFIED = "task-notification"  # ``from`` of a prompt that the client made when background work ended
@@ -44,16 +42,27 @@ def seconds(stamp: str) -> float:
 
     Without a zone it is UTC. (`datetime` costs more than a hook may spend on it.)
     """
-    found = re.match(_TIME, stamp)
-    if not found:
+    digits = stamp[:4] + stamp[5:7] + stamp[8:10] + stamp[11:13] + stamp[14:16] + stamp[17:19]
+    marks = stamp[4:5] + stamp[7:8] + stamp[10:11] + stamp[13:14] + stamp[16:17]
+    if len(digits) != 14 or not digits.isdecimal() or marks not in ("--T::", "-- ::"):
         return 0.0
-    year, month, day, hour, minute = (int(cell) for cell in found.groups()[:5])
+    year, month, day = int(stamp[:4]), int(stamp[5:7]), int(stamp[8:10])
     if month < 3:  # years that begin in March put the leap day last
         year, month = year - 1, month + 12
     days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * (month - 3) + 2) // 5 + day - 719_469
-    zone = found[7] or "Z"
-    ahead = 0 if zone in "zZ" else (int(zone[1:3]) * 60 + int(zone[-2:])) * (-60 if zone[0] == "-" else 60)
-    return days * 86_400 + hour * 3_600 + minute * 60 + float(found[6]) - ahead
+    end = 19
+    if stamp[19:20] == ".":
+        rest = stamp[20:].lstrip("0123456789")
+        end = len(stamp) - len(rest)
+    return days * 86_400 + int(stamp[11:13]) * 3_600 + int(stamp[14:16]) * 60 + float(stamp[17:end]) - _ahead(stamp[end:])
+
+
+def _ahead(zone: str) -> int:
+    """Seconds by which a zone such as `+01:00` or `-0330` is ahead of UTC; 0 for any other text."""
+    sign, digits = zone[:1], zone[1:3] + (zone[4:6] if zone[3:4] == ":" else zone[3:5])
+    if sign not in ("+", "-") or len(digits) != 4 or not digits.isdecimal():
+        return 0
+    return (int(digits[:2]) * 60 + int(digits[2:])) * (-60 if sign == "-" else 60)
 
 
 def dumps(line: Line) -> bytes:
@@ -62,9 +71,9 @@ def dumps(line: Line) -> bytes:
     The three line separators that JSON leaves alone are escaped, so that no reader can split a line at them.
     """
     try:
-        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = fastjson.dumps(line, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        text = json.dumps(_finite(line), ensure_ascii=False, separators=(",", ":"))
+        text = fastjson.dumps(_finite(line), ensure_ascii=False, separators=(",", ":"))
     for separator in ("\x85", "\u2028", "\u2029"):
         text = text.replace(separator, f"\\u{ord(separator):04x}")
     return text.encode("utf-8", "replace") + b"\n"
@@ -113,7 +122,7 @@ def parse_lines(data: bytes) -> tuple[list[Line], list[bytes]]:
 
 def _parsed(raw: bytes) -> Line | None:
     try:
-        line = json.loads(raw)
+        line = fastjson.loads(raw)
     except (ValueError, RecursionError):
         return None
     if not isinstance(line, dict) or not isinstance(line.get("kind"), str):

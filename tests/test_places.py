@@ -51,7 +51,7 @@ def test_a_torn_machine_file_is_written_anew(torn: str, home: Home) -> None:
     ],
 )
 def test_a_segment_is_told_from_those_of_other_conversations(name: str, mine: bool) -> None:
-    assert places.is_segment(name, "claude-code", "x") is mine
+    assert places.segments_among([name], "claude-code", "x") == ([name] if mine else [])
 
 
 def test_a_place_is_the_day_and_scope_of_the_first_event(home: Home) -> None:

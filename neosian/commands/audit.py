@@ -24,20 +24,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     name, turn = split(args.conversation) if args.conversation else (None, None)
-    wanted = audit.Wanted(
-        conversation=name,
-        turn=turn,
-        actor=args.actor,
-        act=args.act,
-        path=args.path,
-        since=args.since,
-        until=args.until,
-    )
-    found = [
-        (commit, store.scope)
-        for _, store in mounted(args)
-        for commit in audit.history(store, wanted, args.limit)
-    ]
+    found = []
+    for mount, store in mounted(args):
+        path = _below(args.path, mount)
+        if path is None and args.path:
+            continue
+        wanted = audit.Wanted(
+            conversation=name,
+            turn=turn,
+            actor=args.actor,
+            act=args.act,
+            path=path,
+            since=args.since,
+            until=args.until,
+        )
+        found += [(commit, store.scope) for commit in audit.history(store, wanted, args.limit)]
     found = sorted(found, key=lambda pair: -pair[0].at)[: args.limit]
     if args.json:
         output.as_json(
@@ -61,3 +62,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         output.note("Nothing was changed here yet, or nothing fits (see: neosian status).")
     return 0
+
+
+def _below(path: str | None, mount: str) -> str | None:
+    """The path within a scope of one as search prints it (`/project/tools/x.md`); None when it is in another."""
+    if path is None or not path.startswith("/"):
+        return path
+    return path[len(mount) + 1 :] if f"{path}/".startswith(f"{mount}/") else None

@@ -88,7 +88,10 @@ def record(home: str, args: argparse.Namespace) -> int:
     failed: NeosianError | None = None
     if verb in ("stop", "end"):
         try:
-            landed = hook.land(home, spool=spool)
+            if not args.spool and spool.backlog() > hook.BIG:
+                hook.detach("land", home)  # as the launcher's stop does
+            else:
+                landed = hook.land(home, spool=spool)
         except NeosianError as error:
             failed = error
     if args.json:
