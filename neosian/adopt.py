@@ -6,7 +6,7 @@ import os
 import time
 
 from neosian import files, publish
-from neosian.child import Child, git_program
+from neosian.child import git_program, spawn
 from neosian.documents import is_document
 from neosian.draft import Draft, Signature
 from neosian.errors import GitError
@@ -143,7 +143,7 @@ def login_name() -> str:
 
 def _global_setting(key: str) -> str:
     try:
-        child = Child([git_program(), "config", "--global", "--get", key], dict(os.environ), 2.0)
+        child = spawn([git_program(), "config", "--global", "--get", key], dict(os.environ), 2.0)
         return child.communicate(b"")[1].decode("utf-8", "replace").strip()
     except GitError:
         return ""

@@ -8,7 +8,7 @@ Where no file can be written the tables are kept in memory, so that a read-only 
 from __future__ import annotations
 
 import os
-import re
+import zlib
 
 from neosian import files, query
 
@@ -19,11 +19,12 @@ except ImportError:  # pragma: no cover - an interpreter without the private mod
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, Self
 
 Damaged = sqlite.DatabaseError
 Unable = sqlite.OperationalError  # locked, read-only, a full disk: the file itself is sound
-VERSION = 1
+VERSION = 2
 _APPLICATION = 0x6E656F73  # "neos"
 _WORD = r"[^\W\d_]{4,24}"
 _REMEMBERED = 500_000  # words; a process that has seen more of them asks the table
@@ -37,7 +38,7 @@ CREATE INDEX session_conversation ON session(conversation);
 CREATE TABLE segment(id INTEGER PRIMARY KEY, path TEXT UNIQUE, blob TEXT, size INTEGER, crc INTEGER, session INTEGER);
 CREATE TABLE turn(id INTEGER PRIMARY KEY, session INTEGER, n INTEGER, at REAL, ended REAL, state TEXT, machine INTEGER,
     prompt TEXT, answer TEXT, segments TEXT, UNIQUE(session, n));
-CREATE TABLE body(id INTEGER PRIMARY KEY, text TEXT);
+CREATE TABLE body(id INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE document(id INTEGER PRIMARY KEY, path TEXT UNIQUE, mark TEXT, crc INTEGER, modified REAL, title TEXT,
     description TEXT, said TEXT, pinned INTEGER, status TEXT, name TEXT, expires TEXT, flagged TEXT);
 CREATE TABLE section(id INTEGER PRIMARY KEY, document INTEGER, heading TEXT);
@@ -176,8 +177,10 @@ class Cache:
 
     def put_text(self, id: int, text: str) -> None:
         """Make a text findable under ``id``: a turn's own, or the id of a document's section negated."""
+        import re  # a session start, which hardly ever writes, has no time for it
+
         text = storable(text)
-        self.db.execute("INSERT INTO body VALUES(?, ?)", (id, text))
+        self.db.execute("INSERT INTO body VALUES(?, ?)", (id, pack(text)))
         if self.fts:
             self.db.execute("INSERT INTO words(rowid, text) VALUES(?, ?)", (id, query.expand(text)))
         new = set(re.findall(_WORD, text.lower())) - self._listed
@@ -187,12 +190,31 @@ class Cache:
 
     def drop_text(self, id: int) -> None:
         """Take back what `put_text` did; words stay in the list, where they do no harm."""
-        row = self.db.execute("SELECT text FROM body WHERE id = ?", (id,)).fetchone()
-        if row and self.fts:  # a contentless table must be told what it forgets
+        for text in self.texts([id]).values() if self.fts else ():  # a contentless table must be told what it forgets
             self.db.execute(
-                "INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)", (id, query.expand(row[0]))
+                "INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)", (id, query.expand(text))
             )
         self.db.execute("DELETE FROM body WHERE id = ?", (id,))
+
+    def texts(self, ids: Iterable[int]) -> dict[int, str]:
+        """The texts of these ids, as far as there are any, in the order of the ids."""
+        wanted = list(ids)
+        rows = self.db.execute(f"SELECT id, packed FROM body WHERE id IN ({','.join(map(str, wanted))})")
+        packed = dict(rows.fetchall())
+        return {id: unpack(packed[id]) for id in wanted if id in packed}
+
+
+def pack(text: str) -> bytes:
+    """A text as `body` holds it: plain ones of a few KB, one to a page of the file, would take three times the room."""
+    return zlib.compress(text.encode(), 6)
+
+
+def unpack(packed: bytes) -> str:
+    """The text that `pack` was given; ``Damaged`` where there is none."""
+    try:
+        return zlib.decompress(packed).decode()
+    except (zlib.error, ValueError, TypeError) as error:
+        raise Damaged(f"a text cannot be unpacked: {error}") from None
 
 
 def storable(value: object) -> str:

@@ -38,6 +38,15 @@ def clean_environment(nowhere: str) -> dict[str, str]:
     return {**kept, **_OURS, "HOME": nowhere, "XDG_CONFIG_HOME": nowhere}
 
 
+def spawn(argv: list[str], environment: Mapping[str, str], timeout: float) -> Child:
+    """Start a git child that may take ``timeout`` seconds for each answer."""
+    if not hasattr(os, "posix_spawnp"):  # pragma: no cover - Windows
+        from neosian.child_windows import Child as WindowsChild
+
+        return WindowsChild(argv, environment, timeout)  # type: ignore[return-value]  # the same face
+    return Child(argv, environment, timeout)
+
+
 class Child:
     """A running git with pipes on stdin and stdout; its stderr is kept for the error.
 

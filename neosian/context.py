@@ -360,7 +360,8 @@ def _fit(lines: Sequence[str], room: float, cost: Cost, more: str) -> str:
 def _name(session: Session) -> str:
     """A conversation's id where it stands outside the fence, in a command: only one that cannot be anything else."""
     id = session.conversation
-    plain = id.isascii() and id[:1].isalnum() and len(id) <= 100 and not id.strip(_NAME) and ...
+    plain = id.isascii() and id[:1].isalnum() and all(char.isalnum() or char in "._:-" for char in id)
+    return id if plain and len(id) <= 100 else "ID"
 
 
 def _line(text: str, limit: int = _TITLE_MOST) -> str:

@@ -8,15 +8,12 @@ more than a hook may. What is not understood is skipped, never an error, and the
 from __future__ import annotations
 
 import os
-import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _HEADER_LIMIT = 64 * 1024
-_FENCE_END = r"^(?:---|\.\.\.)[ \t]*$"
-_SCALAR = r"^([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$"
 _ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t", "\\/": "/"}
 _BLOCK_MARKS = ("|", ">", "|-", ">-", "|+", ">+")
 _TRUE = ("true", "yes", "on", "1")
@@ -65,25 +62,38 @@ def _split(text: str) -> tuple[str, str]:
     first, newline, rest = text.partition("\n")
     if first.rstrip() != "---" or not newline:
         return "", text
-    end = re.compile(_FENCE_END, re.MULTILINE).search(rest)
-    if end is None:
-        return "", text
-    return rest[: end.start()], rest[end.end() :].removeprefix("\n")
+    start = 0
+    while start <= len(rest):
+        end = rest.find("\n", start)
+        end = len(rest) if end < 0 else end
+        if rest[start:end].rstrip(" \t") in ("---", "..."):
+            return rest[:start], rest[end + 1 :]
+        start = end + 1
+    return "", text
 
 
 def _scalars(header: str) -> dict[str, str]:
     found: dict[str, str] = {}
     lines = header.split("\n")
     for number, line in enumerate(lines):
-        match = re.match(_SCALAR, line)
-        if match:
-            key, value = match[1].lower(), (match[2] or "").strip()
-            found[key] = _indented(lines, number + 1) if value in _BLOCK_MARKS else _plain(value)
+        key, colon, value = line.partition(":")
+        key = key.rstrip(" \t")
+        if colon and _is_key(key) and value[:1] in ("", " ", "\t"):
+            value = value.strip()
+            found[key.lower()] = _indented(lines, number + 1) if value in _BLOCK_MARKS else _plain(value)
     return found
+
+
+def _is_key(text: str) -> bool:
+    return text[:1].isascii() and text[:1].isalpha() and all(char.isalnum() or char in "_-" for char in text)
 
 
 def _plain(value: str) -> str:
     """A scalar without its quotes or its comment."""
+    if "#" not in value and value[:1] not in ("'", '"'):
+        return value
+    import re  # a session start has no time for it, and hardly a document needs it
+
     if value[:1] == '"':
         quoted = re.match(r'"((?:[^"\\]|\\.)*)"', value)
         if quoted:
@@ -110,6 +120,8 @@ def sections(document: Document) -> list[tuple[str, str]]:
 
     Headings are those that begin with `#` outside a code fence; empty parts without a heading are left out.
     """
+    import re
+
     found: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
     for line in document.body.split("\n"):

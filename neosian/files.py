@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -9,6 +10,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import FileIO
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIR = 0o700
@@ -16,12 +18,30 @@ _LOG_LIMIT = 256 * 1024
 
 
 def read(path: str) -> bytes | None:
-    """The whole file, or None where there is none."""
+    """The whole file, or None where there is none, nor where a pipe or a device has its name."""
     try:
-        with open(path, "rb") as stream:
+        with opened(path) as stream:
             return stream.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def opened(path: str) -> FileIO:
+    """A file to read bytes from. What is no regular file counts as missing: a pipe would have us wait for ever."""
+    stream = open(path, "rb", buffering=0, opener=_without_waiting)
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise FileNotFoundError(errno.ENOENT, "is no regular file", path)
+    return stream
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    try:
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket
+            raise FileNotFoundError(errno.ENOENT, "is no regular file", path) from None
+        raise
 
 
 def make_dir(path: str) -> None:

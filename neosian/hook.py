@@ -177,9 +177,17 @@ def detach(*argv: str) -> None:
     environment = {
         name: os.environ[name] for name in ("PATH", "HOME", "NEOSIAN_GIT", "LANG", "TZ") if name in os.environ
     }
+    command = [sys.executable, "-I", "-S", "-X", "utf8", os.path.abspath(__file__), *argv]
+    if not hasattr(os, "posix_spawn"):  # pragma: no cover - Windows, not verified
+        import subprocess
+
+        apart = getattr(subprocess, "DETACHED_PROCESS", 0)
+        nothing = subprocess.DEVNULL
+        subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=apart)
+        return
     os.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-S", "-X", "utf8", os.path.abspath(__file__), *argv],
+        command,
         environment,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, null, os.O_RDONLY, 0),

@@ -11,7 +11,7 @@ import re
 import zlib
 
 from neosian import files
-from neosian.child import Child, clean_environment, git_program
+from neosian.child import Child, clean_environment, git_program, spawn
 from neosian.errors import BrokenStoreError, GitError
 
 try:
@@ -105,7 +105,7 @@ class Repo:
         environment = clean_environment(self.private)
         if index:
             environment["GIT_INDEX_FILE"] = index
-        return Child(self._argv(args), environment, timeout)
+        return spawn(self._argv(args), environment, timeout)
 
     def git(
         self, *args: str, input: bytes = b"", timeout: float = 5.0, check: bool = True, index: str = ""

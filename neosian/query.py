@@ -2,23 +2,28 @@
 
 SQLite's `unicode61` takes a run of Chinese or Japanese for one word, a camelCase name for another. So text is widened
 before it is indexed (`expand`) with the parts of such words, and a query (`parse`) asks for the same parts.
+
+`re` is imported by the functions that use it: a session start loads this module and has no time for it.
 """
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    Ranges = Sequence[tuple[str, str]]
 
 # Scripts written without spaces: kana, Han, Hangul, half-width kana, the supplementary Han planes; Thai to Khmer.
-_DENSE = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
-)
-_DENSE += "\U00020000-\U0003ffff"
+_DENSE_RANGES = (
+    ("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\u30ff"), ("\u3400", "\u9fff"),
+    ("\uac00", "\ud7af"), ("\uf900", "\ufaff"), ("\uff66", "\uff9f"), ("\U00020000", "\U0003ffff"),
+)  # fmt: skip
 # Signs that stand inside words of Indic and other scripts, which `\w` leaves out.
-_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u0655\u0900-\u0d7f\u200d"
+_MARK_RANGES = (
+    ("\u0300", "\u036f"), ("\u0591", "\u05c7"), ("\u064b", "\u0655"), ("\u0900", "\u0d7f"), ("\u200d", "\u200d"),
+)  # fmt: skip
+_DENSE, _MARKS = ("".join(f"{a}-{b}" for a, b in ranges) for ranges in (_DENSE_RANGES, _MARK_RANGES))
 _WORD = rf"(?:[^\W_]|[{_MARKS}{_DENSE}])+"
 _PLAIN_WORD = r"[^\W_]+"
 _RUN = rf"[{_DENSE}]+"
@@ -57,16 +62,28 @@ class Query:
 def expand(text: str) -> str:
     """The text as it is indexed: spaces at seams between scripts, then the parts of camelCase names and dense runs."""
     extra = camel_parts(text)
-    if not text.isascii():
+    if _holds(text, _DENSE_RANGES):
+        import re
+
         text = re.sub(_SEAM, " ", text)
         extra.extend(pairs(run) for run in dict.fromkeys(re.findall(_RUN, text)))
     return text + "\n" + " ".join(extra) if extra else text
+
+
+def _holds(text: str, ranges: Ranges) -> bool:
+    """Whether a character of these ranges is in a text. Without one the dear patterns need not be compiled."""
+    if text.isascii():
+        return False
+    foreign = [char for char in set(text) if char > "\x7f"]
+    return any(first <= char <= last for char in foreign for first, last in ranges)
 
 
 def camel_parts(text: str) -> list[str]:
     """For each camelCase name its parts, spaced: `parseLines` gives `parse Lines`."""
     if text.islower():
         return []
+    import re
+
     names = dict.fromkeys(re.findall(_CAMEL, text))
     short = [name for name in names if len(name) <= _CAMEL_LONGEST][:_CAMEL_MOST]
     return [" ".join(re.findall(_CAMEL_PART, name)) for name in short]
@@ -79,6 +96,8 @@ def pairs(run: str) -> str:
 
 def parse(text: str) -> Query:
     """A query from any string. Stop words count only when there is nothing else."""
+    import re
+
     text = (
         text[:_TEXT_LIMIT]
         .encode("utf-16-le", "surrogatepass")
@@ -89,7 +108,7 @@ def parse(text: str) -> Query:
     phrases: list[str] = []
     small: list[str] = []
     before = ""
-    plain = text.isascii()  # most text is; the pattern for all scripts takes half a floor to compile
+    plain = not _holds(text, (*_DENSE_RANGES, *_MARK_RANGES))  # most text is; the pattern for all scripts takes half a floor to compile
     for chunk in (text if plain else re.sub(_SEAM, " ", text)).split():
         found = re.findall(_PLAIN_WORD if plain else _WORD, chunk)
         if 1 < len(found) <= _CHUNK_MOST:  # `--no-verify`, `src/a_b.py`

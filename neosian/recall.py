@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from neosian import query, turns
-from neosian.cache import Damaged
+from neosian.cache import Damaged, unpack
 from neosian.conversations import UnknownConversation, the_one
 from neosian.entries import Session
 from neosian.errors import NeosianError
@@ -121,9 +121,9 @@ def find(
         scores = _scan(index, wanted, where, values)
     hits = _hits(index, scores)
     best = sorted(hits.items(), key=lambda item: _order(item[1]))[:limit]
+    bodies = index.texts(id for id, _ in best)
     for id, hit in best:
-        body = index.db.execute("SELECT text FROM body WHERE id = ?", (id,)).fetchone()
-        hit.snippet = snippet(body[0], words or wanted.text.split())
+        hit.snippet = snippet(bodies.get(id, ""), words or wanted.text.split())
     return [hit for _, hit in best]
 
 
@@ -197,8 +197,7 @@ def _match_common(
             for expression in expressions:
                 ids += _newest(index, expression, where + side, values)
         if ids:
-            bodies = index.db.execute(f"SELECT id, text FROM body WHERE id IN ({_listed(ids)})")
-            return _weighed(bodies.fetchall(), [*(phrase.lower() for phrase in wanted.phrases), *common])
+            return _weighed(index.texts(ids), [*(phrase.lower() for phrase in wanted.phrases), *common])
     return {}
 
 
@@ -249,25 +248,31 @@ def _scan(index: Index, wanted: query.Query, where: str, values: list[object]) -
         :_RAREST
     ]
     lettered = text.upper() != text
-    index.db.create_function("lowered", 1, str.lower)  # SQLite's own knows ASCII only
-    tests = " OR ".join(["instr(lowered(text), ?)" if lettered else "instr(text, ?)"] * len(parts))
+
+    def holds(packed: bytes) -> bool:
+        text = unpack(packed)
+        text = text.lower() if lettered else text  # SQLite's own lower() knows ASCII only
+        return any(part in text for part in parts)
+
+    index.db.create_function("holds", 1, holds)
     newest = index.db.execute("SELECT max(id) FROM body").fetchone()[0] or 0
     older = newest - _SCANNED_FIRST
-    rows: list[tuple[int, str]] = []
+    ids: list[int] = []
     oldest = f"id BETWEEN 1 AND {older}"
     for condition in ("id < 0", f"id > {max(0, older)}", oldest):
-        if not rows or condition != oldest:
-            rows += index.db.execute(
-                f"SELECT id, text FROM body WHERE {condition} AND ({tests}){where.replace('rowid', 'id')}"
+        if not ids or condition != oldest:
+            found = index.db.execute(
+                f"SELECT id FROM body WHERE {condition}{where.replace('rowid', 'id')} AND holds(packed)"
                 f" ORDER BY id DESC LIMIT {_CANDIDATES}",
-                [*parts, *values],
-            ).fetchall()
-    return _weighed(rows, parts)
+                values,
+            )
+            ids += [id for (id,) in found.fetchall()]
+    return _weighed(index.texts(ids), parts)
 
 
-def _weighed(rows: list[tuple[int, str]], parts: list[str]) -> dict[int, float]:
+def _weighed(texts: dict[int, str], parts: list[str]) -> dict[int, float]:
     """Scores by how often the parts stand in each text; a part that few texts hold weighs more."""
-    found = [(id, [text.lower().count(part) for part in parts]) for id, text in rows]
+    found = [(id, [text.lower().count(part) for part in parts]) for id, text in texts.items()]
     weights = [len(found) / (1 + sum(1 for _, counts in found if counts[at])) for at in range(len(parts))]
     scores = {
         id: 0.01 + sum(weight * count / (count + 1) for weight, count in zip(weights, counts, strict=True))

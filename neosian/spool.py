@@ -10,7 +10,6 @@ never steps back, as the wall clock may), ``boot`` the id of that uptime.
 
 from __future__ import annotations
 
-import mmap
 import os
 import time
 
@@ -21,6 +20,7 @@ from neosian.payload import PayloadError, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import mmap
     from collections.abc import Iterable, Iterator
     from typing import Any
 
@@ -128,7 +128,9 @@ class Spool:
         for name in self.names() if names is None else names:
             try:
                 entry = self._read(os.path.join(self.new, name), name)
-            except FileNotFoundError:
+            except FileNotFoundError as error:
+                if os.path.lexists(os.path.join(self.new, name)):  # a pipe or a device
+                    self.set_aside(name, f"it {error.strerror}")
                 continue
             except (PayloadError, NeosianError, IsADirectoryError, PermissionError) as error:
                 self.set_aside(name, str(error))
@@ -139,15 +141,17 @@ class Spool:
         """Headers of what waits; files without one are passed over."""
         for name in self.names():
             try:
-                with open(os.path.join(self.new, name), "rb") as stream:
+                with files.opened(os.path.join(self.new, name)) as stream:
                     yield self._header(name, stream.read(_HEADER), os.fstat(stream.fileno()))[0]
             except (FileNotFoundError, PayloadError):
                 continue
 
     def _read(self, path: str, name: str) -> Entry:
-        with open(path, "rb") as stream:
+        with files.opened(path) as stream:
             found = os.fstat(stream.fileno())
             if found.st_size > _MAPPED:
+                import mmap
+
                 with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as raw:
                     return self._parse(name, raw, found)
             return self._parse(name, stream.read(), found)

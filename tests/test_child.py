@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from neosian import child_windows
 from neosian.child import Child, clean_environment, git_program
 from neosian.errors import GitError
 
@@ -16,8 +18,20 @@ FOREIGN = (
 )  # fmt: skip
 
 
-def shell(script: str, timeout: float = 10.0) -> Child:
-    return Child(["sh", "-c", script], dict(os.environ), timeout)
+Shell = Callable[..., Child]
+
+
+@pytest.fixture(params=[Child, child_windows.Child], ids=["posix", "windows"])
+def program(request: pytest.FixtureRequest) -> type[Child]:
+    """Both kinds of child: the one for Windows runs here too, if not on its own system."""
+    kind: type[Child] = request.param
+    return kind
+
+
+@pytest.fixture
+def shell(program: type[Child]) -> Shell:
+    """Starts a shell script as a child."""
+    return lambda script, timeout=10.0: program(["sh", "-c", script], dict(os.environ), timeout)
 
 
 def open_handles() -> int:
@@ -40,9 +54,11 @@ def test_a_child_has_the_path_and_a_home_without_settings(monkeypatch: pytest.Mo
     assert "secret" not in environment.values()
 
 
-def test_a_desktop_without_a_path_still_finds_git(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_desktop_without_a_path_still_finds_git(
+    program: type[Child], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("PATH")
-    child = Child(["git", "--version"], clean_environment("/nowhere"), 10.0)
+    child = program(["git", "--version"], clean_environment("/nowhere"), 10.0)
     assert child.communicate(b"")[1].startswith(b"git version")
 
 
@@ -52,17 +68,17 @@ def test_the_git_that_the_launcher_wrote_down_is_run(monkeypatch: pytest.MonkeyP
     assert git_program() == "/opt/git/bin/git"
 
 
-def test_more_than_a_pipe_holds_goes_in_and_comes_out() -> None:
+def test_more_than_a_pipe_holds_goes_in_and_comes_out(shell: Shell) -> None:
     data = os.urandom(1 << 20)
     assert shell("cat").communicate(data) == (0, data, b"")
 
 
-def test_a_child_that_reads_nothing_is_no_error() -> None:
+def test_a_child_that_reads_nothing_is_no_error(shell: Shell) -> None:
     status, out, errors = shell("exec <&-; echo out; echo oops >&2; exit 3").communicate(b"x" * (1 << 20))
     assert (status, out, errors) == (3, b"out\n", b"oops\n")
 
 
-def test_a_child_that_takes_too_long_is_ended() -> None:
+def test_a_child_that_takes_too_long_is_ended(shell: Shell) -> None:
     child = shell("exec sleep 60", timeout=0.1)
     with pytest.raises(GitError, match="took too long"):
         child.communicate(b"")
@@ -70,7 +86,7 @@ def test_a_child_that_takes_too_long_is_ended() -> None:
         os.waitpid(-1, os.WNOHANG)
 
 
-def test_a_silent_child_is_ended_while_a_line_is_waited_for() -> None:
+def test_a_silent_child_is_ended_while_a_line_is_waited_for(shell: Shell) -> None:
     child = shell("exec sleep 60", timeout=0.1)
     with pytest.raises(GitError, match="took too long"):
         child.line()
@@ -78,12 +94,12 @@ def test_a_silent_child_is_ended_while_a_line_is_waited_for() -> None:
         os.waitpid(-1, os.WNOHANG)
 
 
-def test_a_program_that_is_not_there_is_named() -> None:
+def test_a_program_that_is_not_there_is_named(program: type[Child]) -> None:
     with pytest.raises(GitError, match="cannot run /no/such/git"):
-        Child(["/no/such/git"], {}, 1.0)
+        program(["/no/such/git"], {}, 1.0)
 
 
-def test_a_child_that_died_says_why() -> None:
+def test_a_child_that_died_says_why(shell: Shell) -> None:
     child = shell("echo first; echo 'fatal: no such thing' >&2; exit 128")
     assert child.line() == b"first"
     with pytest.raises(GitError, match="no such thing") as caught:
@@ -91,22 +107,22 @@ def test_a_child_that_died_says_why() -> None:
     assert (caught.value.status, caught.value.detail) == (128, "fatal: no such thing")
 
 
-def test_lines_and_counted_bytes_follow_each_other() -> None:
+def test_lines_and_counted_bytes_follow_each_other(shell: Shell) -> None:
     child = shell("printf 'one\\nabcdefg\\n'")
     assert (child.line(), child.exactly(3), child.line()) == (b"one", b"abc", b"defg")
     assert child.close() == 0
 
 
 @pytest.mark.parametrize("end", ["communicate", "close", "kill", "failed"])
-def test_no_pipe_stays_open(end: str) -> None:
+def test_no_pipe_stays_open(shell: Shell, end: str) -> None:
     before = open_handles()
     child = shell("cat")
     getattr(child, end)(*((b"",) if end == "communicate" else ()))
     assert open_handles() == before
 
 
-def test_no_pipe_stays_open_where_nothing_could_be_started(tmp_path: Path) -> None:
+def test_no_pipe_stays_open_where_nothing_could_be_started(program: type[Child], tmp_path: Path) -> None:
     before = open_handles()
     with pytest.raises(GitError):
-        Child([str(tmp_path)], {}, 1.0)
+        program([str(tmp_path)], {}, 1.0)
     assert open_handles() == before

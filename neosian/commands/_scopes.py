@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from datetime import datetime, timedelta
 
 from neosian import config, projects, scope
 from neosian.errors import UsageError
@@ -65,6 +64,8 @@ def everywhere(args: argparse.Namespace) -> list[Store]:
 
 def moment(text: str) -> float:
     """Seconds since 1970 of a date, a time (both ISO), or an age such as `3d`, `2h`, `30min`."""
+    from datetime import datetime, timedelta  # as dear as a tenth of a search that names no time
+
     if found := _AGE.fullmatch(text):
         return (datetime.now() - timedelta(hours=int(found[1]) * _HOURS[found[2]])).timestamp()
     try:
