@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
-from neosian import config, files, places, projects
+from neosian import config, fastjson, files, places, projects
 from neosian.clients import adapter
 from neosian.context import Block, Mount, start_block
 from neosian.errors import NeosianError
@@ -89,7 +88,7 @@ def _first_to_answer(home: str, entry: Entry, event: Event) -> bool:
     """Of two hook lines (user and project level) with the same event only one answers; the same line twice does."""
     from neosian.plumbing import object_id
 
-    said = json.dumps(entry.payload, sort_keys=True).encode("utf-8", "replace")
+    said = fastjson.dumps(entry.payload, sort_keys=True).encode("utf-8", "replace")
     folder = os.path.join(home, "cache", "answered")
     path = os.path.join(folder, object_id("blob", said))
     mine = entry.spooled.level.encode("utf-8", "surrogateescape")
@@ -128,6 +127,6 @@ def _keep(home: str, spool: Spool, event: Event, text: str, seen: Layout) -> Non
         payload = {"session_id": event.session, "prompt_id": event.prompt_id, "commit": commit, "text": text}
         flags = event.level
         head = header(event.client, "context", flags, event.cwd, {"CLAUDE_PROJECT_DIR": event.root or ""})
-        spool.put(head, json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"))
+        spool.put(head, fastjson.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"))
     except (OSError, NeosianError) as error:
         files.log(os.path.join(home, "log", "neosian.log"), f"start: what was told is not kept: {error}")

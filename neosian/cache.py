@@ -190,7 +190,9 @@ class Cache:
 
     def drop_text(self, id: int) -> None:
         """Take back what `put_text` did; words stay in the list, where they do no harm."""
-        for text in self.texts([id]).values() if self.fts else ():  # a contentless table must be told what it forgets
+        for text in (
+            self.texts([id]).values() if self.fts else ()
+        ):  # a contentless table must be told what it forgets
             self.db.execute(
                 "INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)", (id, query.expand(text))
             )

@@ -31,7 +31,15 @@ _LINE_LEAST, _DESCRIPTION_MOST, _TITLE_MOST = 100, 140, 72
 _TURNS_READ = 40
 # What a terminal obeys, and what turns the direction of text: nothing that is stored may do either.
 _UNSEEN = dict.fromkeys(
-    (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    (
+        *range(0x09),
+        *range(0x0B, 0x20),
+        *range(0x7F, 0xA0),
+        0x200E,
+        0x200F,
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+    )
 )
 _CLOSED = ("done", "closed", "dropped", "archived", "cancelled", "resolved")
 _AGES = (

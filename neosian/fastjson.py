@@ -9,11 +9,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     # The context that `make_scanner` reads its rules from is typed as a scanner.
     from _json import make_scanner as _Scanner
+    from collections.abc import Callable
+    from typing import Any
 
 _BLANKS = " \t\n\r"
 _CONSTANTS = {"-Infinity": float("-inf"), "Infinity": float("inf"), "NaN": float("nan")}
@@ -77,7 +76,10 @@ def _scanner(strict: bool, parse_int: Callable[[str], object]) -> _Scanner:
 def _works() -> bool:
     """Whether the private parts are what this module takes them for."""
     try:
-        return _scanner(True, int)('{"a": [1.5]}', 0) == ({"a": [1.5]}, 12) and dumps([None, "é"]) == '[null, "\\u00e9"]'
+        return (
+            _scanner(True, int)('{"a": [1.5]}', 0) == ({"a": [1.5]}, 12)
+            and dumps([None, "é"]) == '[null, "\\u00e9"]'
+        )
     except (AttributeError, TypeError, ValueError):
         return False
 

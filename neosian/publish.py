@@ -20,9 +20,11 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import files
-from neosian.errors import BrokenStoreError, BusyError, GitError
-from neosian.plumbing import MAIN, NEXT, NOTHING, Change, Repo, object_id
+from neosian import files, gitlocks
+from neosian.errors import BrokenStoreError, BusyError
+from neosian.gitlocks import IndexLock, MainLock, MovedError
+from neosian.plumbing import MAIN, NOTHING, Change, Repo, object_id
+from neosian.recent import Recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,17 +33,9 @@ if TYPE_CHECKING:
 LOGS = ("record", "sessions")
 """Top folders that only neosian writes: never adopted from a person."""
 
-_MARK = b"neosian holds this lock\n"
-_STALE_REF_LOCK = 5.0
-_DEAD_REF_LOCK = 0.2
 _UNDER_WAY = ("rebase-merge", "rebase-apply")
 _MERGING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", *_UNDER_WAY)
-_REMEMBERED = 60.0
 _BETWEEN_STEPS = 0.1
-
-
-class MovedError(BusyError):
-    """Main moved between reading it and writing it: start again from its new tip."""
 
 
 def merging(repo: Repo) -> bool:
@@ -65,14 +59,16 @@ def publish(repo: Repo, base: str | None, new: str, *, patience: float = 0.8) ->
     Raises MovedError when main moved, BusyError when a person's git holds the index for longer than
     ``patience`` seconds. In both cases work tree, index and main are as they were.
     """
-    _set_next(repo, new)
+    gitlocks.set_next(repo, new)
     try:
-        with _IndexLock(repo, patience):
+        with IndexLock(repo, patience):
             _move(repo, base, new)
     except BusyError:
-        _set_next(repo, None)  # nothing was written yet; after any other error `recover` looks at what was
+        gitlocks.set_next(
+            repo, None
+        )  # nothing was written yet; after any other error `recover` looks at what was
         raise
-    _set_next(repo, None)
+    gitlocks.set_next(repo, None)
 
 
 def recover(repo: Repo, *, patience: float = 0.8) -> tuple[str | None, dict[str, str]]:
@@ -82,31 +78,31 @@ def recover(repo: Repo, *, patience: float = 0.8) -> tuple[str | None, dict[str,
     at, and what a commit from a stale index took out of it: the path of a log, and the blob it should hold.
     """
     repo.index_seen = None
-    if _older_than_boot(_index_lock(repo)):
-        files.remove(_index_lock(repo))
-    _clear_ref_locks(repo)
-    new = _next(repo)
+    if gitlocks.older_than_boot(gitlocks.index_lock(repo)):
+        files.remove(gitlocks.index_lock(repo))
+    gitlocks.clear_ref_locks(repo)
+    new = gitlocks.next_commit(repo)
     if new is not None:
         # A dead writer's index lock stays until this is done: else a person's commit would take half of it.
         _finish(repo, new, patience)
-    if _is_ours(repo):
-        files.remove(_index_lock(repo))
+    if gitlocks.is_ours(repo):
+        files.remove(gitlocks.index_lock(repo))
     return _look_again(repo, patience)
 
 
 def _finish(repo: Repo, new: str, patience: float) -> None:
     tip = repo.tip()
     if repo.object(new) is None:
-        _set_next(repo, None)
+        gitlocks.set_next(repo, None)
     elif tip is None or (tip != new and repo.succeeds("merge-base", "--is-ancestor", tip, new)):
         try:
-            with _IndexLock(repo, patience):
+            with IndexLock(repo, patience):
                 _move(repo, tip, new)
         except MovedError:
             if tip is None or repo.tip() != tip:
                 raise  # in the next round what the dead writer wrote of it is taken back
             _take_back(repo, tip, new, tip, patience)
-        _set_next(repo, None)
+        gitlocks.set_next(repo, None)
     else:
         base = repo.git("merge-base", tip, new, check=False).decode().strip()
         if base == new:  # main has it, perhaps under a person's commit: remember it as if we had lived
@@ -114,7 +110,7 @@ def _finish(repo: Repo, new: str, patience: float) -> None:
             Recent(repo).add(repo.diff(parents[0] if parents else None, new))
         elif base not in (new, ""):
             _take_back(repo, base, new, tip, patience)
-        _set_next(repo, None)
+        gitlocks.set_next(repo, None)
 
 
 def _take_back(repo: Repo, base: str, new: str, tip: str, patience: float) -> None:
@@ -125,7 +121,7 @@ def _take_back(repo: Repo, base: str, new: str, tip: str, patience: float) -> No
         changes.append(Change("M", change.path, change.after, entry.id if entry else NOTHING))
     if not checked_out(repo):
         return
-    with _IndexLock(repo, patience):
+    with IndexLock(repo, patience):
         held = index_entries(repo, [change.path for change in changes])
         for change in changes:
             if held.get(change.path, NOTHING) in (change.before, change.after):
@@ -140,7 +136,7 @@ def _move(repo: Repo, base: str | None, new: str) -> None:
     attached = checked_out(repo)
     if attached and repo.index_seen is not None and _signature(repo) != repo.index_seen:
         raise MovedError("Somebody's git wrote the index meanwhile.", "neosian status")
-    with _MainLock(repo, f"update {MAIN} {new} {base or NOTHING}", base) as main:
+    with MainLock(repo, f"update {MAIN} {new} {base or NOTHING}", base) as main:
         if attached != checked_out(repo):
             raise MovedError("A checkout came between.", "neosian status")
         if attached:
@@ -148,85 +144,6 @@ def _move(repo: Repo, base: str | None, new: str) -> None:
             _sign_index(repo)
         main.commit()
     Recent(repo).add(changes)
-
-
-class _MainLock:
-    """Git's own lock on main and HEAD, taken by a `git update-ref` child that has checked main's old value.
-
-    ``commit`` makes the update; without it, or when this process dies, the child lets go and changes nothing.
-    """
-
-    def __init__(self, repo: Repo, instruction: str, base: str | None) -> None:
-        self._repo = repo
-        self._base = base
-        self._refs = repo.start("update-ref", "-m", "neosian", "--stdin", timeout=10.0)
-        self._instruction = instruction
-
-    def __enter__(self) -> _MainLock:
-        try:
-            self._ask(f"start\n{self._instruction}\nprepare\n", b"start: ok", b"prepare: ok")
-        except BaseException:
-            self._refs.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._refs.close()
-
-    def commit(self) -> None:
-        """Move main."""
-        self._ask("commit\n", b"commit: ok")
-
-    def _ask(self, said: str, *wanted: bytes) -> None:
-        try:
-            self._refs.write(said.encode())
-            for answer in wanted:
-                if self._refs.line() != answer:
-                    raise self._refs.failed()
-        except GitError as error:
-            if self._repo.tip() != self._base or "but expected" in error.detail:
-                raise MovedError("Somebody committed to the scope meanwhile.", "neosian status") from None
-            if ".lock" in error.detail:
-                lock = error.detail.splitlines()[0]
-                raise BusyError(f"Git holds a lock in {self._repo.path}: {lock}", "neosian status") from None
-            raise
-
-
-class Recent:
-    """What landed lately: for each path the time, and its blobs in order, the one before the first landing first.
-
-    A plain file of ours, read and written under the scope's lock.
-    """
-
-    def __init__(self, repo: Repo) -> None:
-        self._path = os.path.join(repo.private, "recent")
-        self.rows: dict[str, tuple[float, list[str]]] = {}
-        for row in os.fsdecode(files.read(self._path) or b"").split("\0")[:-1]:
-            head, _, path = row.partition("\n")
-            at, *blobs = head.split(" ")
-            self.rows[path] = (float(at), blobs)
-
-    def add(self, changes: Iterable[Change]) -> None:
-        """Remember one landing."""
-        for change in changes:
-            _, blobs = self.rows.get(change.path, (0.0, [change.before]))
-            self.rows[change.path] = (time.time(), [*blobs[-100:], change.after])
-        self._write()
-
-    def prune(self, keep: Iterable[str]) -> None:
-        """Forget what is old, but never the last landing: it tells whose index this is."""
-        last = max((at for at, _ in self.rows.values()), default=0.0)
-        kept = set(keep)
-        before = min(last, time.time() - _REMEMBERED)
-        old = [path for path, (at, _) in self.rows.items() if at < before and path not in kept]
-        for path in old:
-            del self.rows[path]
-        if old:
-            self._write()
-
-    def _write(self) -> None:
-        rows = (f"{at} {' '.join(blobs)}\n{path}\0" for path, (at, blobs) in self.rows.items())
-        files.write(self._path, os.fsencode("".join(rows)))
 
 
 def _look_again(repo: Repo, patience: float) -> tuple[str | None, dict[str, str]]:
@@ -244,7 +161,7 @@ def _look_again(repo: Repo, patience: float) -> tuple[str | None, dict[str, str]
             lost[path] = blobs[-1]
     stale, attached = _stale(repo, recent, now)
     if attached and stale:
-        with _IndexLock(repo, patience), _MainLock(repo, f"verify {MAIN} {tip}", tip):
+        with IndexLock(repo, patience), MainLock(repo, f"verify {MAIN} {tip}", tip):
             if not checked_out(repo):
                 raise MovedError("A checkout came between.", "neosian status")
             held = index_entries(repo, stale)
@@ -385,99 +302,3 @@ def index_entries(repo: Repo, paths: list[str]) -> dict[str, str]:
         meta, _, raw = row.partition(b"\t")
         rows[os.fsdecode(raw)] = meta.split(b" ")[1].decode()
     return rows
-
-
-# refs/neosian/next: a plain file of ours, touched only under the scope's lock
-
-
-def _set_next(repo: Repo, commit: str | None) -> None:
-    path = os.path.join(repo.git_dir, NEXT)
-    if commit is None:
-        files.remove(path)
-    else:
-        files.make_dir(os.path.dirname(path))
-        files.write(path, commit.encode() + b"\n")
-
-
-def _next(repo: Repo) -> str | None:
-    try:
-        return repo.ref(NEXT)
-    except BrokenStoreError:
-        _set_next(repo, None)
-        return None
-
-
-# locks
-
-
-class _IndexLock:
-    """Git's index lock, for as long as a `with` block."""
-
-    def __init__(self, repo: Repo, patience: float) -> None:
-        self._repo = repo
-        self._patience = patience
-
-    def __enter__(self) -> None:
-        _lock_index(self._repo, self._patience)
-
-    def __exit__(self, *_: object) -> None:
-        files.remove(_index_lock(self._repo))
-
-
-def _index_lock(repo: Repo) -> str:
-    return os.path.join(repo.git_dir, "index.lock")
-
-
-def _lock_index(repo: Repo, patience: float) -> None:
-    """Take git's index lock. It is linked into place with our mark inside: made first and marked then, a killed
-    maker would leave a lock that nobody can tell from a person's."""
-    marked = os.path.join(repo.private, "index.mark")
-    if files.read(marked) != _MARK:
-        files.write(marked, _MARK)
-    until = time.monotonic() + patience
-    while True:
-        try:
-            os.link(marked, _index_lock(repo))
-            return
-        except FileExistsError:
-            if _is_ours(repo):
-                return  # of a writer that died: we hold the scope's lock, so no living one has it
-            if time.monotonic() > until:
-                raise BusyError(
-                    f"Another git holds {_index_lock(repo)}; what was to land waits in the spool.",
-                    "finish or abort the git command that is open there",
-                ) from None
-        time.sleep(0.01)
-
-
-def _is_ours(repo: Repo) -> bool:
-    return files.read(_index_lock(repo)) == _MARK
-
-
-def _older_than_boot(path: str) -> bool:
-    """Whether a lock was made before this machine started: its owner cannot live."""
-    try:
-        with open("/proc/uptime", encoding="ascii") as stream:
-            booted = time.time() - float(stream.read().split()[0])
-        return os.stat(path).st_mtime < booted - 60
-    except (OSError, ValueError):
-        return False
-
-
-def _clear_ref_locks(repo: Repo) -> None:
-    """Move aside ref locks that no living git can still hold: git keeps them for milliseconds.
-
-    While `next` stands a writer of ours died on the way, and they are almost surely its own.
-    """
-    patience = _STALE_REF_LOCK if _next(repo) is None else _DEAD_REF_LOCK
-    for name in (MAIN + ".lock", "HEAD.lock", NEXT + ".lock", "packed-refs.lock"):
-        path = os.path.join(repo.git_dir, name)
-        try:
-            age = time.time() - os.stat(path).st_mtime
-            if 0 <= age < patience == _DEAD_REF_LOCK:
-                time.sleep(patience - age)  # if its git still lives, it takes the lock away itself
-                age = time.time() - os.stat(path).st_mtime
-            if age >= patience:
-                os.replace(path, os.path.join(repo.private, f"stale-{os.path.basename(name)}"))
-        except FileNotFoundError:
-            continue

@@ -108,7 +108,9 @@ def parse(text: str) -> Query:
     phrases: list[str] = []
     small: list[str] = []
     before = ""
-    plain = not _holds(text, (*_DENSE_RANGES, *_MARK_RANGES))  # most text is; the pattern for all scripts takes half a floor to compile
+    plain = not _holds(
+        text, (*_DENSE_RANGES, *_MARK_RANGES)
+    )  # most text is; the pattern for all scripts takes half a floor to compile
     for chunk in (text if plain else re.sub(_SEAM, " ", text)).split():
         found = re.findall(_PLAIN_WORD if plain else _WORD, chunk)
         if 1 < len(found) <= _CHUNK_MOST:  # `--no-verify`, `src/a_b.py`

@@ -8,6 +8,7 @@ import time
 from neosian import __version__, files, publish
 from neosian.draft import Draft, Signature
 from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError
+from neosian.gitlocks import MovedError
 from neosian.plumbing import MAIN, Repo
 from neosian.resources import text as resource
 
@@ -202,7 +203,7 @@ class Store:
                 while True:
                     try:
                         base, lost = publish.recover(self.repo, patience=patience)
-                    except publish.MovedError:
+                    except MovedError:
                         if time.monotonic() > until:
                             raise
                         continue
@@ -216,7 +217,7 @@ class Store:
                     draft.write()
                     try:
                         publish.publish(self.repo, base, draft.tip, patience=patience)
-                    except publish.MovedError:
+                    except MovedError:
                         if time.monotonic() > until:
                             raise
                         continue

@@ -54,7 +54,13 @@ def seconds(stamp: str) -> float:
     if stamp[19:20] == ".":
         rest = stamp[20:].lstrip("0123456789")
         end = len(stamp) - len(rest)
-    return days * 86_400 + int(stamp[11:13]) * 3_600 + int(stamp[14:16]) * 60 + float(stamp[17:end]) - _ahead(stamp[end:])
+    return (
+        days * 86_400
+        + int(stamp[11:13]) * 3_600
+        + int(stamp[14:16]) * 60
+        + float(stamp[17:end])
+        - _ahead(stamp[end:])
+    )
 
 
 def _ahead(zone: str) -> int:

@@ -106,7 +106,7 @@ class Home:
 
     def land_in_process(self, before: str = "") -> int:
         """Land in a process of its own that first runs ``before``; its status (-9: killed)."""
-        code = f"from neosian import hook, journal, landing, publish, store, draft, spool, files\nimport os\n{before}\n"
+        code = f"from neosian import gitlocks, hook, journal, landing, publish, recent, store, draft, spool, files\nimport os\n{before}\n"
         code += f"hook.land({str(self.path)!r})\n"
         return subprocess.run([sys.executable, "-c", code], capture_output=True).returncode
 

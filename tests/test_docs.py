@@ -148,7 +148,9 @@ def test_the_settings_page_shows_every_setting_with_its_default() -> None:
 
 def test_every_setting_stands_on_its_page() -> None:
     said = tomllib.loads(fenced("settings", "toml")[0])
-    assert {f"{section}_{key}" for section, keys in said.items() for key in keys} == set(Config.__slots__) - {"wrong"}
+    assert {f"{section}_{key}" for section, keys in said.items() for key in keys} == set(Config.__slots__) - {
+        "wrong"
+    }
 
 
 def test_the_example_of_a_project_file_is_toml() -> None:

@@ -111,3 +111,12 @@ def test_walk_finds_documents_and_follows_no_link(tmp_path: Path) -> None:
     (tmp_path / "folder").symlink_to(tmp_path / "tools")
     os.mkfifo(tmp_path / "pipe.md")
     assert [path for path, _ in walk(str(tmp_path))] == ["b.md", "tools/a.md"]
+
+
+@pytest.mark.parametrize(
+    "line", ["# " + "#" * 20_000 + "x", "#" * 20_000, "# " + "# " * 10_000, "# x" + " #" * 10_000]
+)
+def test_a_line_of_marks_alone_is_done_with(line: str) -> None:
+    parts = sections(read(f"before\n{line}\nafter\n".encode()))
+    assert parts[0][1].startswith("before")
+    assert parts[-1][1].endswith("after")

@@ -287,13 +287,13 @@ STEPS = [
     ("journal.Journal.begin", "before"),
     ("journal.Journal.begin", "after"),
     ("draft.Draft.write", "after"),
-    ("publish._set_next", "after"),
-    ("publish._lock_index", "after"),
-    ("publish._MainLock.__enter__", "after"),
+    ("gitlocks.set_next", "after"),
+    ("gitlocks.lock_index", "after"),
+    ("gitlocks.MainLock.__enter__", "after"),
     ("publish._write_file", "after"),
     ("publish._write_out", "after"),
-    ("publish._MainLock.commit", "after"),
-    ("publish.Recent.add", "after"),
+    ("gitlocks.MainLock.commit", "after"),
+    ("recent.Recent.add", "after"),
     ("spool.Spool.drop", "before"),
     ("spool.Spool.drop", "after"),
 ]
@@ -349,7 +349,7 @@ def test_a_landing_killed_on_another_branch_is_finished(home: Home, talk: Talk) 
     talk.land("One")
     git(home.shop, "checkout", "-q", "--detach")
     talk.turn("Two")
-    assert home.land_in_process(killing("publish._MainLock.commit", "before")) == -9
+    assert home.land_in_process(killing("gitlocks.MainLock.commit", "before")) == -9
     home.land()
     git(home.shop, "checkout", "-q", "main")
     assert prompts_of(home.shop) == ["One", "Two"]

@@ -59,6 +59,24 @@ def test_json_is_one_line_of_real_letters(capfdbinary: pytest.CaptureFixture[byt
     assert json.loads(out) == {"text": "naïve 日本\n", "half": "?"}
 
 
+@pytest.mark.parametrize("char", ["\x9b", "\x85", "\x7f", "\u202e", "\u2066", "\u200f", "\x1b", "\0"])
+def test_json_spells_out_what_a_terminal_would_obey(
+    char: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    output.as_json({f"k{char}": f"a{char}b"})
+    out = capfdbinary.readouterr().out.decode()
+    assert char not in out
+    assert json.loads(out) == {f"k{char}": f"a{char}b"}
+
+
+@pytest.mark.parametrize("char", ["\u202e", "\u2067", "\u200e", "\x9b"])
+def test_no_text_turns_the_direction_of_what_follows(
+    char: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    output.text(f"a{char}b")
+    assert capfdbinary.readouterr().out.decode() == "a\N{REPLACEMENT CHARACTER}b\n"
+
+
 def test_text_is_utf_8_whatever_the_terminal_says(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stream)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from neosian.payload import Cut, PayloadError, compact, joined, length, loads
+from neosian.payload import DEEPEST, Cut, PayloadError, compact, joined, length, loads, shallow
 
 BIG = 2 << 20
 
@@ -150,3 +150,41 @@ def test_texts_put_together_know_their_true_length() -> None:
     assert joined(["x", "y"]) == "x\ny"
     assert joined([cut]) is cut
     assert length(compact({"k": [cut]})) == len('{"k":["ab"]}') + 998
+
+
+# nesting
+
+
+def nested(levels: int, inner: object = "core") -> object:
+    value = inner
+    for number in range(levels):
+        value = [value] if number % 2 else {"x": value}
+    return value
+
+
+def depth(value: object) -> int:
+    """How many lists and objects stand around the innermost value."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
+
+
+@pytest.mark.parametrize("levels", [0, 1, DEEPEST - 1, DEEPEST])
+def test_what_is_nested_as_payloads_are_stays_as_it_is(levels: int) -> None:
+    value = nested(levels)
+    assert shallow(value) == value
+    assert loads(dumped({"a": value})) == {"a": value}
+
+
+@pytest.mark.parametrize("levels", [DEEPEST + 1, 200, 600])
+@pytest.mark.parametrize("padding", ["", "x" * BIG], ids=["small", "large"])
+def test_what_is_nested_deeper_becomes_its_json_text(levels: int, padding: str) -> None:
+    value = loads(dumped({"a": nested(levels), "b": [1], "p": padding}))
+    assert depth(value["a"]) <= DEEPEST
+    assert "core" in str(value["a"])
+    assert value["b"] == [1]
+
+
+def test_wide_values_are_no_deep_ones() -> None:
+    wide = [{"x": [number]} for number in range(3 * DEEPEST)]
+    assert loads(dumped({"a": wide})) == {"a": wide}

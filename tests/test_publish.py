@@ -13,6 +13,7 @@ import pytest
 from neosian import publish
 from neosian.draft import Draft
 from neosian.errors import BusyError
+from neosian.gitlocks import MovedError
 from neosian.plumbing import NOTHING
 from neosian.store import Store, agent, committer, message
 from tests.factories import fsck, git, status, subjects
@@ -38,7 +39,7 @@ def killed(store: Store, function: str, when: str) -> None:
     """Put `two.md` in a process that is killed before or after a function of ours."""
     code = f"""
 import os
-from neosian import files, publish, draft, store
+from neosian import files, gitlocks, publish, draft, recent, store
 from pathlib import Path
 from tests.test_publish import put, store_in
 real = {function}
@@ -132,7 +133,7 @@ def test_a_log_that_a_person_changed_is_not_overwritten_nor_lost(store: Store, f
     path = "record/2026-11/29/00001-ab12-c-s.jsonl"
     put(store, path, "one\n")
     (folder / path).write_text("mine\n")
-    with pytest.raises(publish.MovedError, match="log was changed"):
+    with pytest.raises(MovedError, match="log was changed"):
         put(store, path, "one\ntwo\n")
     assert (folder / path).read_text() == "mine\n"
     assert git(folder, "show", f"main:{path}") == "one"
@@ -209,7 +210,7 @@ def test_main_that_moved_is_not_moved_back(store: Store, folder: Path) -> None:
     new = draft.commit("Two\n", committer(), committer())
     draft.write()
     git(folder, "commit", "-q", "--allow-empty", "-m", "Mine")
-    with pytest.raises(publish.MovedError):
+    with pytest.raises(MovedError):
         publish.publish(store.repo, base, new)
     assert subjects(folder)[0] == "Mine"
     assert sound(folder)
@@ -302,14 +303,14 @@ def test_an_index_that_a_checkout_left_behind_is_brought_up(store: Store, folder
 STEPS = [
     ("draft.Draft.write", "before"),
     ("draft.Draft.write", "after"),
-    ("publish._set_next", "after"),
-    ("publish._lock_index", "after"),
-    ("publish._MainLock.__enter__", "after"),
+    ("gitlocks.set_next", "after"),
+    ("gitlocks.lock_index", "after"),
+    ("gitlocks.MainLock.__enter__", "after"),
     ("publish._write_file", "after"),
     ("publish._write_out", "after"),
-    ("publish._MainLock.commit", "after"),
-    ("publish.Recent.add", "before"),
-    ("publish.Recent.add", "after"),
+    ("gitlocks.MainLock.commit", "after"),
+    ("recent.Recent.add", "before"),
+    ("recent.Recent.add", "after"),
 ]
 NEVER_BEGUN = STEPS[:2]
 
@@ -344,7 +345,7 @@ def test_a_persons_commit_after_a_killed_writer_takes_no_half_of_it(
 
 
 def test_folder_and_index_show_it_before_main_moves(store: Store, folder: Path) -> None:
-    killed(store, "publish._MainLock.commit", "before")
+    killed(store, "gitlocks.MainLock.commit", "before")
     assert (folder / "notes/two.md").read_text() == "text\n"
     assert git(folder, "ls-files", "notes") == "notes/one.md\nnotes/two.md"
     assert subjects(folder, "main")[0] == "Put notes/one.md"

@@ -499,6 +499,18 @@ def test_private_parts_are_hidden(text: str, whole: bool, shown: str) -> None:
     assert hide_private(text, whole=whole) == shown
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "<private/>", "< private>", "<private >", "<Private\n>", '<private a="<b">', f"<private why='{'x' * 300}'>",
+        "<private />",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("closing", ["</private>", "</ private >", "< /PRIVATE>"])
+def test_a_tag_that_is_spelled_loosely_still_hides(tag: str, closing: str) -> None:
+    assert hide_private(f"a {tag}secret{closing} b", whole=False) == "a [private] b"
+
+
 # --- cost and table ------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from neosian.payload import Cut
+from neosian.payload import Cut, left_out
 from neosian.scrub import Policy, render
 from tests.recorded import landed, session
 
@@ -154,3 +154,79 @@ def test_other_functions_can_take_the_secrets_out() -> None:
 
 def test_fields_that_are_not_known_survive() -> None:
     assert rendered("answer", text="a", later={"x": 1})["later"] == {"x": 1}
+
+
+# keys whose beginning is not there any more
+
+
+KEY_LINE = "mQENBFq7Z1kBCAC8vHTnBxkq5Sx4Kp0YzLw2dDg3vRr9uYtEoP1iMn6bCf7aJh"
+
+
+def private_key(name: str, lines: int) -> str:
+    """A block of armour of so many lines, each with a number in it."""
+    body = "".join(f"{KEY_LINE[:-4]}{number:04}\n" for number in range(lines))
+    return f"-----BEGIN {name}-----\n\n{body}-----END {name}-----\n"
+
+
+@pytest.mark.parametrize("name", ["PGP PRIVATE KEY " + "BLOCK", "RSA PRIVATE " + "KEY"])
+@pytest.mark.parametrize("lines", [20, 40, 60, 110, 400])
+def test_of_a_private_key_at_the_end_of_a_failed_call_nothing_is_kept(name: str, lines: int) -> None:
+    text = "gpg: exporting\n" + "x" * 300 + "\n" + private_key(name, lines)
+    assert KEY_LINE[:20] not in rendered("tool_result", text=text * 2, ok=False)["text"]
+
+
+def test_of_a_private_key_that_began_in_what_was_left_out_nothing_is_kept() -> None:
+    name = "RSA PRIVATE " + "KEY"
+    tail = private_key(name, 30).partition("\n\n")[2]
+    cut = Cut(left_out("head", tail, 10**7), 10**7)
+    assert KEY_LINE[:20] not in rendered("tool_result", text=cut, ok=False)["text"]
+
+
+@pytest.mark.parametrize("kind", ["prompt", "answer"])
+def test_nor_is_it_kept_in_a_text_that_is_stored_whole(kind: str) -> None:
+    tail = private_key("RSA PRIVATE " + "KEY", 30).partition("\n\n")[2]
+    assert KEY_LINE[:20] not in rendered(kind, text=Cut(left_out("head", tail, 10**7), 10**7))["text"]
+
+
+# private parts, and names
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("answer", {"text": "a <private>hidden</private> b"}),
+        ("tool_result", {"text": "a <private>hidden</private> b", "ok": True}),
+        ("tool_result", {"text": "<private>hidden</private>" + "x" * 9000, "ok": False}),
+        ("tool_result", {"text": "x" * 9000 + "<private>hidden</private>", "ok": False}),
+        ("tool_call", {"input": {"command": "echo '<private>hidden</private>'", "l": ["<private>hidden</private>"]}}),
+        ("subagent", {"text": "<private>hidden</private>"}),
+        ("permission", {"reason": "<private>hidden</private>", "input": {"x": "<private>hidden</private>"}}),
+        ("compact", {"text": "<private>hidden"}),
+        ("event", {"payload": {"prompt": "<private>hidden", "deep": [{"er": "<private>hidden</private>"}]}}),
+    ],
+)  # fmt: skip
+def test_private_parts_are_hidden_wherever_they_are_said(kind: str, fields: dict[str, Any]) -> None:
+    assert "hidden" not in str(rendered(kind, **fields))
+
+
+def test_a_tag_that_a_tool_printed_and_never_closed_hides_nothing() -> None:
+    assert rendered("tool_result", text="<private> is a tag", ok=True)["text"] == "<private> is a tag"
+
+
+@pytest.mark.parametrize(
+    "name", ["cwd", "tool", "name", "old", "new", "agent", "agent_type", "trigger", "task", "status", "model"]
+)
+def test_a_secret_in_a_name_is_taken_out(name: str) -> None:
+    assert "a1B2c3" not in str(rendered("event", **{name: f"/srv/{SECRET}/x"}))
+
+
+@pytest.mark.parametrize("name", ["cwd", "model", "branch"])
+def test_a_secret_in_a_turn_line_is_taken_out(name: str) -> None:
+    about = {"actor": "claude-code:s", "host": "here"} | ({"branch": SECRET} if name == "branch" else {})
+    line = TURN if name == "branch" else TURN | {name: f"/srv/{SECRET}/x"}
+    assert "a1B2c3" not in str(render([line], Policy(), about)[0])
+
+
+def test_what_pairs_lines_keeps_its_bytes() -> None:
+    line = rendered("tool_call", call=SECRET, tool="Bash", input={})
+    assert line["call"] == SECRET
