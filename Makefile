@@ -41,6 +41,7 @@ bench: $(READY) ## measure what hooks and searches cost, as ratios to an empty P
 
 stress: $(READY) ## land thousands of turns while people and kill signals get in the way
 	@$(PY) tests/stress/landing.py $(ARGS)
+	@$(PY) tests/stress/hooks.py
 
 walkthrough: $(READY) ## install the real client and play two sessions offline (fetches the client once)
 	@$(PY) tests/walkthrough/run.py $(CLIENTS) $(ARGS)

@@ -28,7 +28,7 @@ def read(path: str) -> bytes | None:
 
 def opened(path: str) -> FileIO:
     """A file to read bytes from. What is no regular file counts as missing: a pipe would have us wait for ever."""
-    stream = open(path, "rb", buffering=0, opener=_without_waiting)
+    stream = open(path, "rb", buffering=0, opener=_without_waiting)  # noqa: SIM115 - the caller closes it
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()
         raise FileNotFoundError(errno.ENOENT, "is no regular file", path)

@@ -31,7 +31,7 @@ def _person_home() -> str:
     """The person's home folder, also where `HOME` is unset."""
     found = os.path.expanduser("~")
     if found == "~":
-        raise UsageError("This process has no HOME and no user record.", "neosian --root DIR …")
+        raise UsageError("This process has no HOME and no user record.", "neosian status --root DIR")
     return found
 
 

@@ -32,6 +32,7 @@ _SETTINGS = f"""[core]
 \tlogallrefupdates = true
 \tautocrlf = false
 \tquotepath = false
+\tsharedrepository = 0600
 [index]
 \tversion = 4
 [gc]

@@ -254,3 +254,109 @@ def test_a_detached_head_has_no_branch(tmp_path: Path) -> None:
     git(shop, "checkout", "-q", "--detach")
     assert scope.branch(str(shop)) == ""
     assert scope.branch(str(tmp_path)) == ""
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://host.example/acme/shop?access_token=s3cret",
+        "https://host.example/acme/shop.git#s3cret",
+        "https://ada:s3cret@host.example/acme/shop",
+        "ada:s3cret@host.example:acme/shop.git",
+        "https://ada:s3/cret@host.example/acme/shop",
+        "https://host.example/ada:s3cret@shop",
+        "https:/ada:s3cret@host.example/acme/shop",
+        "ssh://git:s3cret@host.example:22/acme/shop?x#y",
+        "\\\\host\\s3cret",
+    ],
+)
+def test_what_a_url_holds_beside_host_and_path_is_no_part_of_an_identity(url: str) -> None:
+    assert "cret" not in scope.normal_url(url)
+
+
+# what a stranger may have put into a folder
+
+
+def hostile(folder: Path, what: str) -> None:
+    """Put something in the place of a file of git's."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    match what:
+        case "pipe":
+            os.mkfifo(folder)
+        case "folder":
+            folder.mkdir()
+        case "device":
+            folder.symlink_to("/dev/zero")
+        case "huge":
+            with folder.open("wb") as file:
+                file.truncate(1 << 32)
+        case "NUL":
+            folder.write_bytes(b"gitdir: a\0b\n")
+        case "long":
+            folder.write_text("gitdir: " + "a/" * 40_000 + "\n")
+        case "loop":
+            folder.symlink_to(folder.name)
+        case "bytes":
+            folder.write_bytes(bytes(range(256)) * 20)
+
+
+WHAT = ["pipe", "folder", "device", "huge", "NUL", "long", "loop", "bytes"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("what", WHAT)
+@pytest.mark.parametrize("place", [".git", ".git/config", ".git/HEAD"])
+def test_whatever_lies_where_git_keeps_its_files_is_no_error(what: str, place: str, tmp_path: Path) -> None:
+    hostile(tmp_path / "shop" / place, what)
+    assert scope.project_root(str(tmp_path / "shop")) in (str(tmp_path / "shop"), None)
+    assert scope.remote_identities(str(tmp_path / "shop")) == []
+    assert scope.branch(str(tmp_path / "shop")) == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("what", WHAT)
+@pytest.mark.parametrize("place", ["commondir", "gitdir"])
+def test_whatever_lies_behind_the_file_of_a_worktree_is_no_error(
+    what: str, place: str, tmp_path: Path
+) -> None:
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / ".git").write_text("gitdir: private\n")
+    hostile(shop / "private" / place, what)
+    assert scope.project_root(str(shop)) == str(shop)
+
+
+@pytest.mark.parametrize("back", ["", "{hostile}/.git\n", "elsewhere\n"])
+def test_a_folder_that_claims_to_be_a_worktree_of_another_project_is_its_own(
+    back: str, tmp_path: Path
+) -> None:
+    victim = repository(tmp_path / "victim", commit=True)
+    folder = tmp_path / "hostile"
+    private = folder / "private"
+    private.mkdir(parents=True)
+    (folder / ".git").write_text("gitdir: private\n")
+    (private / "commondir").write_text(f"{victim}/.git\n")
+    if back:
+        (private / "gitdir").write_text(back.format(hostile=folder))
+    assert scope.project_root(str(folder)) == str(folder)
+
+
+def test_a_folder_that_names_the_worktree_of_another_is_its_own(tmp_path: Path) -> None:
+    victim = repository(tmp_path / "victim", commit=True)
+    git(victim, "worktree", "add", "-q", "-b", "topic", str(tmp_path / "topic"))
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    (folder / ".git").write_text((tmp_path / "topic" / ".git").read_text())
+    assert scope.project_root(str(folder)) == str(folder)
+    assert scope.project_root(str(tmp_path / "topic")) == str(victim)
+
+
+@pytest.mark.parametrize("path", ["/" + "a/" * 3000, "/" + "a" * 5000, "/a\0b", "\0"])
+def test_what_no_system_takes_for_a_path_is_no_project(path: str) -> None:
+    assert scope.project_root(path) is None
+    assert scope.branch(path) == ""
+
+
+def test_a_path_that_is_no_text_is_spelled_out() -> None:
+    assert scope.identity(os.fsdecode(b"/src/caf\xe9")) == r"/src/caf\xe9"
+    assert scope.identity("/src/日本") == "/src/日本"

@@ -175,11 +175,16 @@ def test_of_a_private_key_at_the_end_of_a_failed_call_nothing_is_kept(name: str,
     assert KEY_LINE[:20] not in rendered("tool_result", text=text * 2, ok=False)["text"]
 
 
-def test_of_a_private_key_that_began_in_what_was_left_out_nothing_is_kept() -> None:
-    name = "RSA PRIVATE " + "KEY"
-    tail = private_key(name, 30).partition("\n\n")[2]
-    cut = Cut(left_out("head", tail, 10**7), 10**7)
+@pytest.mark.parametrize("head", [3000, 48 << 10])
+def test_of_a_private_key_that_began_in_what_was_left_out_nothing_is_kept(head: int) -> None:
+    tail = private_key("RSA PRIVATE " + "KEY", 110).partition("\n\n")[2]
+    cut = Cut(left_out("x" * head, tail, 10**7), 10**7)
     assert KEY_LINE[:20] not in rendered("tool_result", text=cut, ok=False)["text"]
+
+
+def test_a_text_of_which_little_is_left_is_not_told_twice() -> None:
+    cut = Cut(left_out("the head", "the tail", 10**7), 10**7)
+    assert rendered("tool_result", text=cut, ok=False)["text"].count("the tail") == 1
 
 
 @pytest.mark.parametrize("kind", ["prompt", "answer"])

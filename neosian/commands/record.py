@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from neosian import config, hook, output, payload, scope
+from neosian import config, errands, output, payload, scope
 from neosian.clients import CLIENTS, adapter
 from neosian.commands import record_install
 from neosian.commands._scopes import add_mounts, mount_flags
@@ -88,10 +88,10 @@ def record(home: str, args: argparse.Namespace) -> int:
     failed: NeosianError | None = None
     if verb in ("stop", "end"):
         try:
-            if not args.spool and spool.backlog() > hook.BIG:
-                hook.detach("land", home)  # as the launcher's stop does
+            if not args.spool and spool.backlog() > errands.BIG:
+                errands.detach("land", home)  # as the launcher's stop does
             else:
-                landed = hook.land(home, spool=spool)
+                landed = errands.land(home, spool=spool)
         except NeosianError as error:
             failed = error
     if args.json:
