@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neosian import adopt
+from neosian import adopt, scope
 from neosian.calls import touched_paths
 from tests.factories import (
     OTHER,
@@ -352,3 +352,88 @@ def test_an_odd_name_is_adopted_as_it_is(home: Home, talk: Talk) -> None:
     talk.land("Hello")
     assert is_clean(home)
     assert len(changed(home.shop, "HEAD~1")) == 5
+
+
+# in the user's scope, where none of the turns land
+
+
+def documented(home: Home, path: str, text: str = "text\n") -> Path:
+    """A document of the user scope that has landed, and a look at the folder that found nothing more."""
+    found = home.write(path, text, below=home.user)
+    home.talk("first").land("Adopt it")
+    home.talk("second").land("Look again")
+    assert status(home.user) == ""
+    return found
+
+
+@pytest.mark.parametrize("path", ["top.md", "profile/role.md", "profile/deep/er.md"])
+def test_a_persons_edit_in_the_user_scope_lands_with_a_turn_in_a_project(path: str, home: Home) -> None:
+    home.write(path, "text\n", below=home.user)
+    home.talk().land("Hello")
+    assert authors(home, path, home.user) == [ADA]
+    assert (status(home.user), fsck(home.user)) == ("", "")
+
+
+@pytest.mark.parametrize("path", ["top.md", "profile/role.md"])
+def test_a_document_deleted_in_the_user_scope_is_deleted_in_main(path: str, home: Home) -> None:
+    found = documented(home, path)
+    found.unlink()
+    folder = home.user if not found.parent.exists() else found.parent
+    aged(folder)
+    home.talk().land("Hello")
+    assert subjects(home.user)[0] == f"Delete {path}"
+    assert status(home.user) == ""
+
+
+def test_an_edit_in_the_user_scope_that_was_not_settled_lands_later(home: Home) -> None:
+    found = documented(home, "profile/role.md")
+    home.write("profile/role.md", "more text\n", age=0, below=home.user)
+    home.talk(flags=("--scope", scope.user_scope())).land("In the user scope itself")
+    assert status(home.user) == " M profile/role.md"
+    aged(found)
+    home.talk().land("In the project")
+    assert authors(home, "profile/role.md", home.user) == [ADA, ADA]
+    assert status(home.user) == ""
+
+
+@pytest.mark.parametrize("path", ["top.md", "profile/other.md"])
+def test_a_copy_that_keeps_an_old_time_is_found_in_the_user_scope(path: str, home: Home) -> None:
+    documented(home, "profile/role.md")
+    home.write(path, "from an old machine\n", age=86_400 * 365, below=home.user)
+    home.talk().land("Hello")
+    assert authors(home, path, home.user) == [ADA]
+    assert status(home.user) == ""
+
+
+def test_what_a_persons_git_wrote_into_the_index_hides_no_edit(home: Home) -> None:
+    found = documented(home, "profile/role.md")
+    found.write_text("more text\n")
+    aged(found)
+    git(home.user, "update-index", "--refresh", "-q", check=False)
+    home.committed("profile/another.md", "text\n", below=home.user)
+    home.talk().land("Hello")
+    assert status(home.user) == ""
+
+
+@pytest.mark.parametrize("when", ["before the edit", "after the edit", "always"])
+def test_without_its_markers_the_same_is_adopted(when: str, home: Home, talk: Talk) -> None:
+    def forget() -> None:
+        for folder in (home.shop, home.user):
+            for name in ("looked", "index.seen", "recent"):
+                (folder / ".git" / "neosian" / name).unlink(missing_ok=True)
+
+    talk.land("One")
+    if when != "after the edit":
+        forget()
+    home.write("project/mine.md", "mine\n")
+    home.write("profile/role.md", "role\n", below=home.user)
+    if when != "before the edit":
+        forget()
+    talk.land("Two")
+    if when == "always":
+        forget()
+    talk.land("Three")
+    assert subjects(home.shop)[:4] == ["Turn 3: Three", "Turn 2: Two", "Edit project/mine.md", "Turn 1: One"]
+    assert authors(home, "profile/role.md", home.user) == [ADA]
+    assert is_clean(home)
+    assert status(home.user) == ""

@@ -120,20 +120,28 @@ def test_a_git_that_fails_moves_main_nowhere(
     assert is_whole(home)
 
 
-def test_a_git_that_is_missing_moves_main_nowhere_and_is_named(
+def test_a_git_that_is_missing_moves_main_nowhere(
     home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = git(home.shop, "rev-parse", "main")
     monkeypatch.setenv("NEOSIAN_GIT", "/nonexistent/git")
     talk.turn("Four")
-    lander = home.lander()
+    lander = home.lander(mends=True)
     assert lander.land() == []
-    assert any("/nonexistent/git" in str(error) for error in lander.failures)
+    assert lander.failures
     assert not any("is whole any more" in str(error) for error in lander.failures)
     monkeypatch.delenv("NEOSIAN_GIT")
     assert git(home.shop, "rev-parse", "main") == before
     home.land()
     assert prompts_of(home.shop) == ["One", "Two", "Three", "Four"]
+
+
+def test_a_git_that_is_missing_is_named(home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEOSIAN_GIT", "/nonexistent/git")
+    talk.turn("Four")
+    lander = home.lander()
+    lander.land()
+    assert any("/nonexistent/git" in str(error) for error in lander.failures)
 
 
 def test_a_git_that_failed_once_costs_no_commit_of_a_persons(

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from neosian import config, scope
+from neosian import config, hook, landing, recall, scope
+from neosian.beginning import begin
 from neosian.errors import BusyError
 from neosian.store import Lock
 from tests.factories import (
@@ -31,6 +32,7 @@ from tests.factories import (
     status,
     subjects,
 )  # fmt: skip
+from tests.test_scope import hostile
 
 
 @pytest.fixture
@@ -551,3 +553,121 @@ def test_each_call_keeps_its_own_directory(home: Home, talk: Talk, tmp_path: Pat
     home.land()
     found = [line.get("cwd", str(home.project)) for line in log_of(home.shop) if line["kind"] == "tool_call"]
     assert found == [str(home.project), str(tmp_path)]
+
+
+# what one conversation, project or payload must not do to the others
+
+
+def deep(levels: int) -> object:
+    value: object = "core"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("levels", [60, 330, 480, 600])
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("pre_tool_use.bash", "tool_input"), ("post_tool_use.bash", "tool_response"), ("", "anything")],
+)
+def test_what_is_nested_deeply_lands_and_everything_goes_on(
+    levels: int, name: str, field: str, home: Home, talk: Talk
+) -> None:
+    talk.ask("Go deep")
+    if name:
+        talk.put(name, **{field: {"x": deep(levels)}})
+    else:
+        home.put({"hook_event_name": "New", "session_id": SESSION, "cwd": talk.cwd, field: {"x": deep(levels)}})
+    talk.answer("Found the bottom.")
+    hook.land(str(home.path))
+    home.talk(OTHER).turn("Another")
+    hook.land(str(home.path))
+    assert sorted(prompts_of(home.shop)) == ["Another", "Go deep"]
+    assert "bottom" in begin(str(home.path), "claude-code", home.talk("third").start())
+    assert recall.search(home.store(), "bottom")
+    assert is_settled(home)
+
+
+@pytest.mark.parametrize("function", ["assemble", "render"])
+def test_a_conversation_that_cannot_be_made_sense_of_is_set_aside_and_the_others_land(
+    function: str, home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = getattr(landing, function)
+
+    def failing(given: object, *more: object, **named: object) -> object:
+        if "Cursed" in str([getattr(each, "data", each) for each in given]):  # type: ignore[attr-defined]
+            raise RecursionError("too deep for anybody")
+        return real(given, *more, **named)
+
+    monkeypatch.setattr(landing, function, failing)
+    cursed = home.talk(OTHER)
+    names = [cursed.ask("Cursed"), cursed.answer()]
+    talk.turn("Hello")
+    lander = home.lander()
+    assert [each.span.session for each in lander.land()] == [SESSION]
+    assert ["too deep" in str(error) for error in lander.failures] == [True]
+    assert prompts_of(home.shop) == ["Hello"]
+    assert set(names) <= set(below(home, "bad"))
+    assert "Traceback" in (home.path / "log" / "neosian.log").read_text()
+    talk.land("Go on")
+    assert prompts_of(home.shop) == ["Hello", "Go on"]
+
+
+@pytest.mark.parametrize("place", [".git", ".git/config", ".git/HEAD"])
+@pytest.mark.parametrize("what", ["pipe", "folder", "device", "NUL"])
+def test_a_hostile_repository_holds_up_no_other_project(
+    place: str, what: str, home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    hostile(tmp_path / "trap" / place, what)
+    home.talk(OTHER, cwd=tmp_path / "trap").turn("In the trap")
+    talk.turn("Hello")
+    assert len(home.land()) == 2
+    assert prompts_of(home.shop) == ["Hello"]
+    assert prompts_of(Path(home.store(f"{scope.user_scope()}/proj:trap").path)) == ["In the trap"]
+
+
+def test_a_repository_that_claims_to_be_another_does_not_land_there(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    talk.land("Ours alone")
+    folder = tmp_path / "claims"
+    (folder / "private").mkdir(parents=True)
+    (folder / ".git").write_text("gitdir: private\n")
+    (folder / "private" / "commondir").write_text(f"{home.project}/.git\n")
+    stranger = home.talk(OTHER, cwd=folder)
+    assert "Ours alone" not in begin(str(home.path), "claude-code", stranger.start())
+    stranger.land("Theirs")
+    assert prompts_of(home.shop) == ["Ours alone"]
+
+
+@pytest.mark.parametrize("where", ["/" + "a/" * 3000, "/" + "a" * 5000, "/no\0path"])
+def test_a_directory_that_no_system_would_take_holds_up_nobody(where: str, home: Home, talk: Talk) -> None:
+    home.put({"hook_event_name": "UserPromptSubmit", "session_id": OTHER, "cwd": where, "prompt": "Where am I?"})
+    home.put({"hook_event_name": "Stop", "session_id": OTHER, "cwd": where, "last_assistant_message": "Nowhere."})
+    talk.turn("Hello")
+    assert len(home.land()) == 2
+    assert prompts_of(home.shop) == ["Hello"]
+    assert below(home, "bad") == []
+
+
+def test_a_log_that_a_person_removes_right_after_a_landing_is_put_back(home: Home, talk: Talk) -> None:
+    talk.land("One")
+    git(home.shop, "rm", "-q", "-r", "record")
+    git(home.shop, "commit", "-qm", "Away")
+    talk.land("Two")
+    assert prompts_of(home.shop) == ["One", "Two"]
+    assert "Put back turns that a stale checkout took away" in subjects(home.shop)
+    assert is_settled(home)
+
+
+@pytest.mark.parametrize("when", ["before", "between", "after"])
+def test_without_its_markers_it_lands_the_same(when: str, home: Home, talk: Talk) -> None:
+    talk.land("One")
+    git(home.shop, "commit", "-q", "--allow-empty", "-m", "Mine")
+    for moment in ("before", "between", "after"):
+        if when == moment:
+            for name in ("looked", "index.seen"):
+                (home.shop / ".git" / "neosian" / name).unlink(missing_ok=True)
+        talk.land(moment)
+    assert prompts_of(home.shop) == ["One", "before", "between", "after"]
+    assert is_settled(home)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from neosian import projects
+from neosian.beginning import begin
 from neosian.errors import NeosianError
 from neosian.scope import user_scope
 from tests.factories import OTHER, Home, fsck, git, prompts_of, repository, status, subjects
@@ -182,3 +184,121 @@ def test_a_registration_is_an_act_of_neosian(home: Home) -> None:
     register(home, home.project)
     assert subjects(home.user)[0] == "Register project shop"
     assert git(home.user, "log", "-1", "--format=%an %ae %cn") == "neosian neosian@neosian.invalid neosian"
+
+
+# a slug that is renamed
+
+
+def renamed(home: Home, old: str = "shop", new: str = "store") -> None:
+    edited(home, (home.user / projects.FILE).read_text().replace(f'"{old}"', f'"{new}"'))
+
+
+def store_folder(home: Home, slug: str) -> Path:
+    return Path(home.store(f"{user_scope()}/proj:{slug}").path)
+
+
+@pytest.mark.parametrize("how", ["a landing", "a session's start"])
+def test_a_renamed_project_brings_its_folder_page_and_memory_along(how: str, home: Home) -> None:
+    home.talk().land("Before")
+    old = home.shop
+    renamed(home)
+    another = home.talk(OTHER)
+    if how == "a landing":
+        another.land("After")
+    else:
+        assert "Before" in begin(str(home.path), "claude-code", another.start())
+        another.land("After")
+    new = store_folder(home, "store")
+    assert not old.exists()
+    assert prompts_of(new) == ["Before", "After"]
+    assert "proj:store" in (new / "README.md").read_text()
+    assert "proj:shop" not in (new / "README.md").read_text()
+    assert (new / ".git/neosian/scope").read_text().strip() == f"{user_scope()}/proj:store"
+    assert (status(new), fsck(new)) == ("", "")
+
+
+def test_a_conversation_that_is_under_way_goes_on_in_the_renamed_project(home: Home) -> None:
+    talk = home.talk()
+    talk.land("One")
+    renamed(home)
+    home.talk(OTHER).land("Another")
+    talk.land("Two")
+    assert prompts_of(store_folder(home, "store")).count("One") == 1
+    assert sorted(prompts_of(store_folder(home, "store"))) == ["Another", "One", "Two"]
+    assert [store.scope for store in projects.stores(str(home.path))] == [
+        user_scope(),
+        f"{user_scope()}/proj:store",
+    ]
+
+
+def test_a_page_that_a_person_wrote_keeps_its_words_in_a_renamed_project(home: Home) -> None:
+    home.talk().land("Before")
+    home.committed("README.md", "My own words on shop.\n")
+    renamed(home)
+    home.talk(OTHER).land("After")
+    assert (store_folder(home, "store") / "README.md").read_text() == "My own words on shop.\n"
+
+
+def test_a_project_renamed_to_one_that_has_a_folder_changes_neither(home: Home, tmp_path: Path) -> None:
+    home.talk().land("In the shop")
+    home.talk(OTHER, cwd=repository(tmp_path / "store")).land("In the store")
+    renamed(home)
+    home.talk("third").land("Where?")
+    assert prompts_of(home.shop) == ["In the shop"]
+    assert prompts_of(store_folder(home, "store")) == ["In the store", "Where?"]
+
+
+def test_looking_a_renamed_project_up_moves_nothing(home: Home) -> None:
+    home.talk().land("Before")
+    renamed(home)
+    assert projects.find(str(home.path), str(home.project)).slug == "store"
+    assert home.shop.exists()
+
+
+# another branch, other paths
+
+
+@pytest.mark.parametrize("where", [("-b", "topic", "main~1"), ("--detach", "main~1")])
+def test_another_branch_in_the_user_scope_does_not_mix_projects_up(
+    where: tuple[str, ...], home: Home, tmp_path: Path
+) -> None:
+    home.talk().land("In the shop")
+    other = repository(tmp_path / "client" / "shop")
+    home.talk(OTHER, cwd=other).land("In the other")
+    slug = projects.find(str(home.path), str(other)).slug
+    git(home.user, "checkout", "-q", *where)
+    home.talk("third", cwd=other).land("In the other again")
+    home.talk("fourth").land("In the shop again")
+    assert prompts_of(home.shop) == ["In the shop", "In the shop again"]
+    assert prompts_of(store_folder(home, slug)) == ["In the other", "In the other again"]
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["itself", "through a link"])
+def test_a_project_whose_path_is_no_text_stops_no_other(linked: bool, home: Home, tmp_path: Path) -> None:
+    root = repository(Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad-\xff")))
+    if linked:
+        (tmp_path / "link").symlink_to(root)
+    where = tmp_path / "link" if linked else root
+    home.talk(OTHER, cwd=where).land("In the odd one")
+    home.talk().land("In the shop")
+    home.talk("third", cwd=where).land("In the odd one again")
+    assert prompts_of(home.shop) == ["In the shop"]
+    assert registered(home)["bad"] == [str(tmp_path) + r"/bad-\xff"]
+    assert prompts_of(store_folder(home, "bad")) == ["In the odd one", "In the odd one again"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://ada:hunter2@host.example/acme/shop.git?token=hunter2",
+        "https://host.example/acme/shop?access_token=hunter2#hunter2",
+        "ada:hunter2@host.example:acme/shop.git",
+        "https://host.example/hunter2:x@y/shop",
+    ],
+)
+def test_no_password_of_a_remote_is_written_down(url: str, home: Home) -> None:
+    git(home.project, "remote", "add", "origin", url)
+    home.talk().land("Hello")
+    assert "hunter2" not in git(home.user, "log", "-p", "--all")
+    assert "hunter2" not in git(home.shop, "log", "-p", "--all")
+    assert str(home.project) in registered(home)["shop"]

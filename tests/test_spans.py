@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -526,3 +527,25 @@ def test_a_span_that_another_turn_caused_uses_no_event_up() -> None:
     record = landed(session("background_agent_killed.jsonl"), is_boundary)
     lost = record.spans[1]
     assert (lost.late, lost.turn, lost.events, lost.first.kind) == (True, 1, [], "start")
+
+
+def test_a_result_whose_call_was_never_told_tells_of_the_call_too() -> None:
+    steps = [("UserPromptSubmit", "A", said("go")), ("PostToolUse", "A", bash("c1", "out")), ("Stop", "A", answered("ok"))]
+    (turn,) = landed(played(*steps)).turns()
+    assert kinds(turn) == ["turn", "prompt", "tool_call", "tool_result", "answer"]
+    (call,) = turn.calls
+    assert (call.id, call.tool, call.text) == ("c1", "Bash", "out")
+    assert lines(turn, "tool_call")[0]["input"] == {"command": "make"}
+
+
+@pytest.mark.parametrize("cut", [is_boundary, lambda one: True], ids=["at its end", "after each event"])
+def test_a_call_that_comes_after_its_result_is_told_once(cut: Callable[[Event], bool]) -> None:
+    steps = [("UserPromptSubmit", "A", said("go")), ("PostToolUse", "A", bash("c1", "out")), ("PreToolUse", "A", bash("c1"))]
+    (turn,) = landed(played(*steps, ("Stop", "A", answered("ok"))), cut).turns()
+    assert sorted(kinds(turn)) == ["answer", "prompt", "tool_call", "tool_result", "turn"]
+    assert [call.id for call in turn.calls] == ["c1"]
+
+
+def test_a_result_of_a_session_whose_hooks_came_in_mid_turn_is_kept_with_its_call() -> None:
+    (turn,) = landed(played(("PostToolUse", "A", bash("c1", "out")), ("Stop", "A", answered("ok")))).turns()
+    assert [(call.tool, call.text) for call in turn.calls] == [("Bash", "out")]

@@ -150,6 +150,7 @@ class Person:
         self.git("worktree", "remove", "--force", str(elsewhere))
         self.git("merge", "-q", "--no-ff", "--no-edit", name)
         while (self.folder / ".git" / "MERGE_HEAD").exists() and not self.git("merge", "--abort"):
+            self.git("commit", "-qam", "Person: what kept the merge from being aborted")
             time.sleep(0.02)
 
     def leave_open(self) -> None:
