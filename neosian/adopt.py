@@ -31,7 +31,7 @@ class Edit:
     ``theirs``: staged otherwise than it lies in the folder, so a person is about to commit it.
     """
 
-    __slots__ = ("changed", "data", "path", "settled", "theirs")
+    __slots__ = ("changed", "data", "path", "settled", "theirs", "unreadable")
 
     def __init__(self, path: str, data: bytes | None, changed: float, now: float) -> None:
         self.path = path
@@ -39,6 +39,7 @@ class Edit:
         self.changed = changed
         self.settled = abs(now - changed) > SETTLED
         self.theirs = False
+        self.unreadable = False
 
 
 def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float | None = None) -> list[str]:
@@ -65,7 +66,7 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
         actor = named_by(os.path.join(os.path.realpath(repo.path), edit.path), edit.changed) or ""
         if edit.theirs or not (edit.settled or actor):
             left += 1
-        elif edit.data is not None and _holds_secret(edit.data):
+        elif edit.unreadable or (edit.data is not None and _holds_secret(edit.data)):
             waiting.append(edit.path)
         else:
             by_actor.setdefault(actor, []).append(edit)
@@ -120,7 +121,7 @@ def _note_looked(repo: Repo, whole: bool, began: float) -> None:
 
 
 def waiting(repo: Repo) -> list[str]:
-    """Edits that were not adopted at the last landing because they hold a secret."""
+    """Edits that were not adopted at the last landing because they hold a secret or cannot be read."""
     return list(files.lines(os.path.join(repo.private, _WAITING)))
 
 
@@ -193,9 +194,16 @@ def _edit(repo: Repo, path: str, now: float) -> Iterator[Edit]:
         yield Edit(path, None, _folder_changed(os.path.dirname(full)), now)
         return
     if os.path.isfile(full) and not os.path.islink(full):
-        data = files.read(full)
+        try:
+            data = files.read(full)
+        except OSError:  # somebody else's, or made unreadable: it waits, the landing does not
+            data, unreadable = b"", True
+        else:
+            unreadable = False
         if data is not None:
-            yield Edit(path, data, found.st_mtime, now)
+            edit = Edit(path, data, found.st_mtime, now)
+            edit.unreadable = unreadable
+            yield edit
 
 
 def _folder_changed(folder: str) -> float:

@@ -46,7 +46,8 @@ class Config:
         self.record_input_chars = table.number("record", "input_chars", 16_384)
         self.record_silence = table.number("record", "silence", 6 * 3600)
         self.record_ignore = table.texts("record", "ignore", IGNORED_FILES)
-        self.record_capture = table.text("record", "capture", "all", ("all", "marked"))
+        # What is no choice counts as the narrower one: a slip must not record what was meant to stay out.
+        self.record_capture = table.text("record", "capture", "all", ("all", "marked"), otherwise="marked")
         self.context_start = table.switch("context", "start", True)
         self.context_budget = table.number("context", "budget", 9500)
         self.project_throwaway = table.texts("project", "throwaway", THROWAWAY)
@@ -120,13 +121,13 @@ class _Table:
         self._complain(section, key, "a list of texts", found)
         return default
 
-    def text(self, section: str, key: str, default: str, choices: tuple[str, ...]) -> str:
-        """One of some texts."""
+    def text(self, section: str, key: str, default: str, choices: tuple[str, ...], otherwise: str) -> str:
+        """One of some texts; ``otherwise`` where it is none of them."""
         found = self._find(section, key, default)
         if isinstance(found, str) and found in choices:
             return found
         self._complain(section, key, f"one of {', '.join(choices)}", found)
-        return default
+        return otherwise
 
     def switch(self, section: str, key: str, default: bool) -> bool:
         """true or false."""

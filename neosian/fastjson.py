@@ -1,16 +1,21 @@
 """Python's own JSON without the package around it: the same two functions, names and answers as in `json`.
 
-`import json` loads `re`, `enum`, `functools` and `collections` for patterns that its C parts never use, and with them
-costs 1.2 of the 4 floors that a session start may take. Those C parts are private (`_json`); where they are missing
-or not as expected, and for every text that is no JSON, `json` itself is asked, so that its errors are these.
+`import json` loads `re` and `enum` for patterns that its C parts never use, and costs a session start half a floor of
+its four. The C parts are private (`_json`): where they are missing or not as expected `json` itself does the work. It
+is also asked about every text that is no JSON, so that the errors are its own.
 """
 
 from __future__ import annotations
 
+import sys
+
+try:
+    import _json
+except ImportError:  # pragma: no cover - an interpreter without the private module
+    _json = None  # type: ignore[assignment]
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    # The context that `make_scanner` reads its rules from is typed as a scanner.
-    from _json import make_scanner as _Scanner
     from collections.abc import Callable
     from typing import Any
 
@@ -36,15 +41,17 @@ def _refuse(value: object) -> object:
 
 def loads(text: str | bytes, *, strict: bool = True, parse_int: Callable[[str], object] = int) -> Any:
     """The value of a JSON text, as `json.loads` has it, whose ``ValueError`` it raises."""
-    if _is_usable:
+    if _IS_USABLE:
         try:
             said = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
             said = said.strip(_BLANKS)
-            value, end = _scanner(strict, parse_int)(said, 0)
+            value, end = _scan(said, strict, parse_int)
             if end == len(said):
                 return value
-        except (StopIteration, ValueError):
-            pass  # `json` says what is wrong, or knows the encoding
+        except (StopIteration, ValueError, SystemError):
+            # It is no JSON, or in another encoding. (A SystemError is what becomes of an error that the scanner can
+            # only raise with the help of a `json` that was imported before.)
+            pass
     import json
 
     return json.loads(text, strict=strict, parse_int=parse_int)
@@ -55,39 +62,45 @@ def dumps(
     sort_keys: bool = False, allow_nan: bool = True, default: Callable[[Any], object] = _refuse,
 ) -> str:  # fmt: skip
     """The JSON text of a value, as `json.dumps` has it."""
-    if not _is_usable:
-        import json
+    if _IS_USABLE:
+        return _encoded(value, ensure_ascii, separators, sort_keys, allow_nan, default)
+    import json
 
-        return json.dumps(
-            value, ensure_ascii=ensure_ascii, separators=separators, sort_keys=sort_keys, allow_nan=allow_nan,
-            default=default,
-        )  # fmt: skip
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, separators=separators, sort_keys=sort_keys, allow_nan=allow_nan,
+        default=default,
+    )  # fmt: skip
+
+
+def _scan(text: str, strict: bool, parse_int: Callable[[str], object]) -> tuple[Any, int]:
+    """The value that a text begins with, and where it ends."""
+    rules: Any = _Rules(strict, parse_int)
+    return _json.make_scanner(rules)(text, 0)
+
+
+def _encoded(
+    value: object, ensure_ascii: bool, separators: tuple[str, str], sort_keys: bool, allow_nan: bool,
+    default: Callable[[Any], object],
+) -> str:  # fmt: skip
     quote = _json.encode_basestring_ascii if ensure_ascii else _json.encode_basestring
     between, after_key = separators
-    encode = _json.make_encoder({}, default, quote, None, after_key, between, sort_keys, False, allow_nan)
+    seen: dict[int, Any] = {}  # by which it knows a value that holds itself
+    encode = _json.make_encoder(seen, default, quote, None, after_key, between, sort_keys, False, allow_nan)
     return "".join(encode(value, 0))
-
-
-def _scanner(strict: bool, parse_int: Callable[[str], object]) -> _Scanner:
-    rules: Any = _Rules(strict, parse_int)
-    return _json.make_scanner(rules)
 
 
 def _works() -> bool:
     """Whether the private parts are what this module takes them for."""
+    if _json is None or hasattr(sys, "gettotalrefcount"):  # a debugging interpreter ends at a SystemError
+        return False
     try:
+        read = _scan('{"a": [1.5]}', True, int)
         return (
-            _scanner(True, int)('{"a": [1.5]}', 0) == ({"a": [1.5]}, 12)
-            and dumps([None, "é"]) == '[null, "\\u00e9"]'
+            read == ({"a": [1.5]}, 12)
+            and _encoded(["é"], True, (",", ":"), False, True, _refuse) == '["\\u00e9"]'
         )
     except (AttributeError, TypeError, ValueError):
         return False
 
 
-try:
-    import _json
-
-    _is_usable = True
-    _is_usable = _works()
-except ImportError:  # pragma: no cover - an interpreter without them
-    _is_usable = False
+_IS_USABLE = _works()

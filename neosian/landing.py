@@ -95,8 +95,8 @@ class Lander:
             for text, spans in self._by_scope(batch.spans).items():
                 try:
                     landed += self._land(self.store(text), spans)
-                except (NeosianError, OSError) as error:
-                    self.failures.append(_told(error))
+                except Exception as error:  # one scope must not stop the others
+                    self._failed(error)
             self.spool.drop(event.spooled for event in batch.drop)
             return landed
 
@@ -181,6 +181,10 @@ class Lander:
         """Keep events that stop a landing where `neosian status` shows them."""
         for name in names:
             self.spool.set_aside(name, str(error) or type(error).__name__)
+        self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        """Tell of a failure in ``failures``, and of one that nobody expected in the log."""
         self.failures.append(_told(error))
         if not isinstance(error, (NeosianError, OSError)):
             import traceback

@@ -217,7 +217,25 @@ def _cut(raw: bytes | mmap, start: int, end: int, head: int, tail: int) -> Cut:
             last = _decoded(raw, _seam(raw, start, end - tail), end)
         chars += len(_decoded(raw, start, stop))
         start = stop
-    return Cut(left_out(_whole(first), _whole(last), chars), chars)
+    return Cut(left_out(_without_half(_whole(first)), _without_half(_whole(last), tail=True), chars), chars)
+
+
+_WORD = 512  # characters at a seam that a cut may have left of a word
+
+
+def _without_half(text: str, *, tail: bool = False) -> str:
+    """Head or tail of a cut text without what the cut went through: a word (half a token no rule would know), and in
+    the tail all that belongs to something private or a key that began in what is gone."""
+    if not tail:
+        seam = max(0, len(text) - _WORD)
+        return text[:seam] + "".join(text[seam:].rpartition(" ")[:2])
+    text = text[:_WORD].partition(" ")[2] + text[_WORD:]
+    for end, begin in (("</private", "<private"), ("-----END", "-----BEGIN")):
+        low = text.lower()
+        closes, opens = low.find(end.lower()), low.find(begin.lower())
+        if closes >= 0 and not 0 <= opens < closes:
+            text = text[closes + len(end) :]
+    return text
 
 
 def _decoded(raw: bytes | mmap, start: int, end: int) -> str:

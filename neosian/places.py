@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 
 from neosian import files, projects, scope
-from neosian.errors import BrokenStoreError, GitError
+from neosian.errors import BrokenStoreError, GitError, UsageError
 from neosian.mounts import Layout, layout
 from neosian.spool import FLAG_SEPARATOR
 
@@ -46,7 +47,7 @@ def machine(home: str) -> str:
     """This writer's four hex digits, made once and kept in the home."""
     path = os.path.join(home, "machine")
     said = (files.read(path) or b"").decode("ascii", "replace").strip()
-    if len(said) == 4:
+    if re.fullmatch("[0-9a-f]{4}", said):
         return said
     said = os.urandom(2).hex()
     files.make_dir(home)
@@ -71,9 +72,10 @@ def find_place(home: str, client: str, session: str, *, search: bool = True) -> 
     """Where a conversation lies: from the cache, else (with ``search``) by looking through every scope."""
     try:
         said = json.loads(files.read(_cached(home, client, session)) or b"null")
-        if isinstance(said, dict) and projects.open_store(home, str(said["scope"])).exists:
+        there = isinstance(said, dict) and projects.open_store(home, scope.check(str(said["scope"]))).exists
+        if there and re.fullmatch(r"\d{4}-\d\d/\d\d", str(said["day"])):  # anybody may write into a cache
             return Place(str(said["scope"]), str(said["day"]))
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, UsageError):
         pass
     for store in projects.stores(home) if search else ():
         day = day_in(store, client, session)

@@ -65,7 +65,7 @@ def find(home: str, root: str) -> Project:
     for name, theirs in known.items():
         if theirs & set(identities):
             return Project(name, root, identities)
-    name = scope.slug(os.path.basename(root)) or "project"
+    name = scope.slug(os.path.basename(root))[:80].strip("-") or "project"
     if name in known:
         name = f"{name}-{object_id('blob', identities[0].encode('utf-8', 'surrogateescape'))[:4]}"
     return Project(name, root, identities)
@@ -111,6 +111,7 @@ def follow_rename(home: str, project: Project) -> None:
             with other.lock():
                 os.rename(other.path, store.path)
             files.remove(other.cache)
+            store.note_scope()
             old = other.scope
             break
     else:
@@ -151,7 +152,8 @@ def _known(home: str) -> dict[str, set[str]]:
     entries = said.get("project", [])
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("identities"), list):
-            known.setdefault(str(entry.get("slug", "")), set()).update(map(str, entry["identities"]))
+            slug = scope.slug(str(entry.get("slug", "")))  # a person may have written anything
+            known.setdefault(slug, set()).update(map(str, entry["identities"]))
     known.pop("", None)
     return known
 

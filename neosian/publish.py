@@ -21,7 +21,7 @@ import os
 import time
 
 from neosian import files, gitlocks
-from neosian.errors import BrokenStoreError, BusyError
+from neosian.errors import BrokenStoreError, BusyError, GitError
 from neosian.gitlocks import IndexLock, MainLock, MovedError
 from neosian.plumbing import MAIN, NOTHING, Change, Repo, object_id
 from neosian.recent import Recent
@@ -102,6 +102,10 @@ def _finish(repo: Repo, new: str, patience: float) -> None:
             if tip is None or repo.tip() != tip:
                 raise  # in the next round what the dead writer wrote of it is taken back
             _take_back(repo, tip, new, tip, patience)
+        except GitError:
+            # What cannot be shown at all, such as a path that git refuses, must not stand in the way for ever.
+            gitlocks.set_next(repo, None)
+            raise
         gitlocks.set_next(repo, None)
     else:
         base = repo.git("merge-base", tip, new, check=False).decode().strip()

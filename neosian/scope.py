@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _NAME_LIMIT = 200
+_LONGEST = 200
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 
 
@@ -57,12 +58,18 @@ def user_scope() -> str:
 
 
 def check(text: str) -> str:
-    """A scope's text if it is one: `type:id` segments joined by slashes; UsageError otherwise."""
-    segments = text.split("/")
-    for segment in segments:
+    """A scope's text if it is one: `type:id` segments joined by slashes; UsageError otherwise.
+
+    Letters and digits of any script, spaces and a few signs: a scope is shown to agents and written into commits.
+    """
+    for segment in text.split("/"):
         kind, colon, name = segment.partition(":")
-        if not (kind and colon and name) or any(ord(char) < 32 for char in segment):
+        if not (kind and colon and name) or not all(char.isalnum() or char in "_-.@ +:" for char in segment):
             raise UsageError(f"{text!r} is no scope; scopes look like user:alice/proj:shop.", "neosian path")
+    if len(text) > _LONGEST:
+        raise UsageError(
+            f"A scope of {len(text)} characters is too long; {_LONGEST} are allowed.", "neosian path"
+        )
     return text
 
 

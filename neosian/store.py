@@ -145,7 +145,7 @@ class Store:
             files.make_dir(os.path.join(git_dir, folder))
         if not os.path.exists(os.path.join(git_dir, "config")):
             files.write(os.path.join(git_dir, "config"), _SETTINGS.encode())
-        files.write(os.path.join(self.repo.private, "scope"), self.scope.encode() + b"\n")
+        self.note_scope()
         if self.head_is_torn:
             files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
         if self.repo.tip() is None and not os.path.exists(os.path.join(self.repo.git_dir, "packed-refs")):
@@ -161,6 +161,10 @@ class Store:
             )
             draft.write()
             publish.publish(self.repo, None, tip)
+
+    def note_scope(self) -> None:
+        """Write the scope's text beside the repository: a folder's name may hold only a part of it."""
+        files.write(os.path.join(self.repo.private, "scope"), self.scope.encode() + b"\n")
 
     def is_sound(self) -> bool:
         """A look that finds what a crash leaves: refs, the newest commit and its tree, and the index can be read."""

@@ -561,3 +561,24 @@ def test_what_waits_long_is_landed_by_the_next_start(landed: Hooks) -> None:
     eventually(lambda: "of a killed client" in landed.texts(), "a child lands it")
     eventually(lambda: not Spool(str(landed.home)).neglected(), "the spool is empty")
     landed.check(["before", "of a killed client"])
+
+
+@pytest.mark.parametrize(
+    "text", ["[record\n", "[record]\noutput_chars = -1\n", "record = 1\n", "[context]\nbudget = 'x'\n", "\0"]
+)
+def test_a_wrong_setting_is_no_fault_of_the_hook_that_meets_it(hooks: Hooks, text: str) -> None:
+    hooks.home.mkdir(exist_ok=True)
+    (hooks.home / "config.toml").write_text(text)
+    assert all(map(quiet, hooks.turn("one")))
+    assert hooks.record(hooks.said("stop", number=2)).status == 0
+    assert hooks.start("next").status == 0
+    assert "config.toml" in hooks.log()
+    hooks.check(["one"])
+
+
+def test_beside_a_wrong_setting_the_others_count(hooks: Hooks) -> None:
+    hooks.home.mkdir(exist_ok=True)
+    (hooks.home / "config.toml").write_text("[context]\nbudget = 'x'\n[record]\ninput_chars = 3\n")
+    assert all(map(quiet, hooks.turn("one")))
+    (call,) = [line for line in hooks.lines() if line["kind"] == "tool_call"]
+    assert {len(value) for value in call["input"].values() if isinstance(value, str)} == {3}

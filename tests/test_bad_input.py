@@ -307,6 +307,17 @@ def test_a_large_backlog_is_left_to_a_child_that_nobody_waits_for(hooks: Hooks) 
     hooks.check(["much"])
 
 
+def test_record_leaves_a_large_backlog_to_a_child_too(hooks: Hooks) -> None:
+    said, chars = big_result(hooks, 9 << 20)
+    hooks.record(hooks.said("user_prompt_submit", prompt="much"))
+    hooks.record(said)
+    with Lock(str(hooks.home / "spool" / "lock"), 1.0):  # one that landed by itself would give up here
+        assert quiet(hooks.record(hooks.said("stop")))
+    eventually(lambda: hooks.spooled() == [], "the child lands the turn and clears the spool")
+    assert [line["chars"] for line in hooks.lines() if line["kind"] == "tool_result"] == [chars]
+    hooks.check(["much"])
+
+
 def test_record_takes_a_large_payload_in_bounded_memory(hooks: Hooks) -> None:
     said, _ = big_result(hooks, 50 << 20)
     source = hooks.folder / "payload"
@@ -420,3 +431,41 @@ def test_the_same_turn_again_after_a_crash_changes_nothing(hooks: Hooks) -> None
         (hooks.home / "spool" / "new" / name).write_bytes(data)
     land(hooks)
     assert [git(scope, "rev-parse", "main") for scope in hooks.scopes()] == before
+
+
+@pytest.mark.parametrize("levels", [200, 600, 900])
+def test_a_payload_that_is_nested_deeply_stops_no_hook(hooks: Hooks, levels: int) -> None:
+    deep = b'{"x":' + b"[" * levels + b"1" + b"]" * levels + b"}"
+    call = json.dumps(hooks.said("pre_tool_use.bash", tool_input="DEEP")).encode().replace(b'"DEEP"', deep)
+    assert quiet(hooks.fire(hooks.said("user_prompt_submit", prompt="deep")))
+    assert quiet(hooks.fire(call, "note"))
+    assert quiet(hooks.fire(hooks.said("stop")))
+    assert all(map(quiet, hooks.turn("after", session="another")))
+    told = hooks.start("third")
+    assert (told.status, told.err) == (0, "")
+    assert "after" in told.out
+    hooks.check(["deep", "after"])
+
+
+@pytest.mark.parametrize("where", ["/" + "a/" * 3000, "/" + "a" * 5000])
+def test_a_directory_longer_than_any_path_stops_no_hook(hooks: Hooks, where: str) -> None:
+    mark = {"CLAUDE_PROJECT_DIR": None}
+    assert quiet(hooks.fire(hooks.said("user_prompt_submit", prompt="far away", cwd=where), env=mark))
+    assert quiet(hooks.fire(hooks.said("stop", cwd=where), env=mark))
+    assert hooks.fire(hooks.said("session_start.startup", "next", cwd=where), env=mark).status == 0
+    assert all(map(quiet, hooks.turn("after", session="another")))
+    assert sorted(hooks.texts()) == ["after", "far away"]
+
+
+def test_every_hook_works_in_a_directory_that_is_gone(hooks: Hooks) -> None:
+    gone = hooks.folder / "gone"
+    line = 'mkdir "$1" && cd "$1" && rmdir "$1" && shift && exec "$@"'
+    for name, verb in (("session_start.startup", "start"), ("user_prompt_submit", "prompt"), ("stop", "stop"), ("session_end.other", "end")):  # fmt: skip
+        done = subprocess.run(
+            ["sh", "-c", line, "sh", gone, hooks.launcher, CLIENT, verb],
+            input=json.dumps(hooks.said(name, cwd=str(gone))).encode(), env=environment(), capture_output=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert b"Traceback" not in done.stderr
+    assert hooks.spooled() == []
+    assert len(hooks.texts()) == 1

@@ -490,3 +490,107 @@ def test_reading_an_empty_home_makes_nothing_in_it(
     cli.main([*words, "--root", str(tmp_path / "none")])
     assert "Traceback" not in capsys.readouterr().err
     assert not (tmp_path / "none" / "scopes").exists()
+
+
+# names as other commands print them
+
+
+@pytest.mark.parametrize("words", [(f"sessions/{SESSION}",), (f"sessions/{SESSION}#1",), (f"sessions/{SESSION[:6]}",)])
+def test_a_session_is_recalled_by_the_name_of_its_page(words: tuple[str, ...], home: Home, capsys: Said) -> None:
+    assert "Fix the login page" in run(capsys, "recall", *words)
+
+
+def test_acts_of_a_conversation_are_told_by_the_name_of_its_page(home: Home, capsys: Said) -> None:
+    (row,) = as_json(capsys, "audit", "--conversation", f"sessions/{SESSION}")
+    assert row["conversation"] == SESSION
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("/project/tools", ["tools/x.md"]),
+        ("/project/tools/", ["tools/x.md"]),
+        ("/project/tools/x.md", ["tools/x.md"]),
+        ("tools", ["tools/x.md"]),
+        ("/project/profile", []),
+        ("/user/profile", ["profile/role.md"]),
+        ("/user/tools", []),
+        ("/proj", []),
+        ("/elsewhere/tools", []),
+    ],
+)
+def test_a_path_as_search_prints_it_narrows_an_audit(
+    path: str, found: list[str], home: Home, capsys: Said
+) -> None:
+    home.committed("tools/x.md", "x\n")
+    home.committed("profile/role.md", "x\n", below=home.user)
+    assert [row["paths"] for row in as_json(capsys, "audit", "--path", path)] == [[each] for each in found]
+
+
+# the block, wherever the index stands and whatever is mounted
+
+
+def test_the_block_is_up_to_date_however_far_the_index_is_behind(home: Home, capsys: Said) -> None:
+    shutil.rmtree(home.path / "cache")
+    for number in range(60):
+        git(home.shop, "commit", "-q", "--allow-empty", "-m", f"Mine {number}")
+    home.committed("project/late.md", "---\ndescription: The newest of all\n---\n")
+    text = as_json(capsys, "context")["text"]
+    assert "Fix the login page" in text
+    assert "The newest of all" in text
+
+
+@pytest.mark.parametrize(
+    ("flags", "shown"),
+    [
+        (("--scope", "team:x"), "/project/tools/x.md"),
+        (("--mount", "/team=team:x"), "/team/tools/x.md"),
+        (("--mount", "/team=team:x:ro", "--mount", "/project=team:y"), "/team/tools/x.md"),
+    ],
+)
+def test_the_block_of_other_mounts_is_shown(
+    flags: tuple[str, ...], shown: str, home: Home, capsys: Said
+) -> None:
+    home.talk("in-team", flags=("--scope", "team:x")).land("For the team")
+    folder = Path(home.store("team:x").path)
+    home.committed("tools/x.md", "---\ndescription: What the team knows\n---\n", below=folder)
+    text = as_json(capsys, "context", *flags)["text"]
+    assert f"{shown}: What the team knows" in text
+    assert "Fix the login page" not in text
+
+
+# wrong invocations, and places that are gone
+
+
+@pytest.mark.parametrize(
+    "words", [("--scope", "nonsense"), ("--scope", ""), ("--mount", "nonsense"), ("--mount", "/x=nonsense"), ("--mount", "/x=team:y:ro")]
+)  # fmt: skip
+def test_recording_for_what_is_no_scope_is_a_wrong_invocation(words: tuple[str, ...], home: Home) -> None:
+    done = recorded(home, "user_prompt_submit", *words, session_id="new")
+    if words[1]:
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("neosian: ")
+        assert home.spool.names() == []
+    else:
+        assert done.returncode == 0  # an empty flag names nothing
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("sessions",), ("audit",), ("search", "login"), ("recall", SESSION), ("path",), ("context",), ("status",)],
+    ids=lambda words: words[0],
+)
+def test_reading_works_in_a_directory_that_is_gone(words: tuple[str, ...], home: Home) -> None:
+    gone = home.project / "gone"
+    gone.mkdir()
+    line = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+    command = [sys.executable, "-m", "neosian", *words]
+    done = subprocess.run(["sh", "-c", line, "sh", gone, *command], capture_output=True, text=True)
+    assert done.returncode in (0, 1 if words == ("status",) else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout
+
+
+def test_a_name_that_is_far_too_long_is_no_surprise(home: Home, capsys: Said) -> None:
+    for name in ("9" * 5000, "x" * 5000, f"{SESSION}#{'9' * 5000}"):
+        assert "unexpected" not in failed(capsys, "recall", name)

@@ -46,7 +46,6 @@ def test_a_file_says_what_differs(tmp_path: Path) -> None:
         ("[record]\noutput_chars = -1", "record.output_chars must be a whole number of at least 0, not -1"),
         ("[record]\noutput_chars = true", "record.output_chars must be a whole number"),
         ('[record]\nignore = "**"', "record.ignore must be a list of texts, not '**'"),
-        ('[record]\ncapture = "some"', "record.capture must be one of all, marked, not 'some'"),
         ("[context]\nstart = 1", "context.start must be true or false, not 1"),
     ],
 )
@@ -55,11 +54,14 @@ def test_a_wrong_setting_is_named_and_its_default_counts(text: str, told: str, t
     assert told in wrong
     assert wrong.startswith(str(tmp_path / "config.toml"))
     assert wrong.endswith("The default counts instead.")
-    assert (settings.record_output_chars, settings.record_capture, settings.context_start) == (
-        4096,
-        "all",
-        True,
-    )
+    assert (settings.record_output_chars, settings.context_start) == (4096, True)
+
+
+@pytest.mark.parametrize("said", ['"Marked"', '"some"', '"ALL"', "true", "1", '["all"]', '""'])
+def test_a_capture_that_is_no_choice_counts_as_the_narrower_one(said: str, tmp_path: Path) -> None:
+    settings, wrong = config.load(written(tmp_path, f"[record]\ncapture = {said}\n"))
+    assert settings.record_capture == "marked"
+    assert "record.capture must be one of all, marked" in wrong
 
 
 def test_one_wrong_setting_leaves_the_others_as_they_are(tmp_path: Path) -> None:
@@ -125,3 +127,10 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
 )
 def test_folders_that_a_client_makes_for_a_moment_are_known(path: str, throwaway: bool) -> None:
     assert matches(path, config.THROWAWAY) is throwaway
+
+
+@pytest.mark.parametrize("value", ['"Marked"', '"some"', "true", "[]"])
+def test_a_capture_that_is_no_choice_counts_as_the_narrower_one(value: str, tmp_path: Path) -> None:
+    settings, wrong = config.load(written(tmp_path, f"[record]\ncapture = {value}"))
+    assert settings.record_capture == "marked"
+    assert "record.capture must be one of all, marked" in wrong

@@ -583,9 +583,9 @@ def test_what_is_nested_deeply_lands_and_everything_goes_on(
     home.talk(OTHER).turn("Another")
     hook.land(str(home.path))
     assert sorted(prompts_of(home.shop)) == ["Another", "Go deep"]
+    assert is_settled(home)
     assert "bottom" in begin(str(home.path), "claude-code", home.talk("third").start())
     assert recall.search(home.store(), "bottom")
-    assert is_settled(home)
 
 
 @pytest.mark.parametrize("function", ["assemble", "render"])

@@ -436,3 +436,31 @@ def test_a_second_install_brings_back_a_broken_launcher(plain: Hooks) -> None:
     plain.launcher.write_text("exit 2\n")
     install_launcher(plain.home)
     assert plain.fire({"session_id": SESSION}, "note") == Done(0, "", "")
+
+
+# What stays out of processes, and what counts as switched off
+
+
+def test_no_process_has_the_payload_among_its_words_or_in_its_environment(hooks: Hooks) -> None:
+    spy, seen = hooks.folder / "spy", hooks.folder / "seen"
+    spy.write_text(f"#!/bin/sh\n{{ printf '%s\\n' \"$@\"; env; }} >>'{seen}'\n")
+    spy.chmod(0o755)
+    rows = hooks.launcher.read_text().splitlines(keepends=True)
+    hooks.launcher.write_text("".join(f"python='{spy}'\n" if row.startswith("python=") else row for row in rows))
+    for verb in ("start", "stop", "end"):
+        assert hooks.fire(hooks.said("user_prompt_submit", prompt="not for everybody"), verb).status == 0
+    assert seen.read_text().splitlines().count("-I") == 3
+    assert "not for everybody" not in seen.read_text()
+    assert len(hooks.spooled()) == 3
+
+
+@pytest.mark.parametrize(
+    "line", ['capture = "Marked"', "capture = marked", "capture =", r'capture = "mark\u0065d"', 'capture = "ALL"']
+)
+def test_a_capture_that_is_not_plainly_all_records_marked_folders_only(hooks: Hooks, line: str) -> None:
+    (hooks.home / "config.toml").write_text(f"[record]\n{line}\n")
+    assert quiet(hooks.fire(hooks.said("user_prompt_submit"), "prompt"))
+    assert hooks.spooled() == []
+    (hooks.project / ".neosian-record").touch()
+    assert quiet(hooks.fire(hooks.said("user_prompt_submit"), "prompt"))
+    assert len(hooks.spooled()) == 1

@@ -96,7 +96,7 @@ def test_a_long_string_is_cut_between_characters_and_tells_its_length(unit: str,
         if unit != "\n":
             assert text.startswith(head)
         assert text.endswith(tail)
-        assert (len(tail) > 1000, len(head) > 3000) == (True, True)
+        assert (len(tail) > 500, len(head) > 3000) == (True, True)
 
 
 def test_strings_that_fit_stay_whole_beside_a_long_one() -> None:

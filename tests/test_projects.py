@@ -213,8 +213,23 @@ def test_a_renamed_project_brings_its_folder_page_and_memory_along(how: str, hom
     assert prompts_of(new) == ["Before", "After"]
     assert "proj:store" in (new / "README.md").read_text()
     assert "proj:shop" not in (new / "README.md").read_text()
-    assert (new / ".git/neosian/scope").read_text().strip() == f"{user_scope()}/proj:store"
     assert (status(new), fsck(new)) == ("", "")
+
+
+def test_the_folder_of_a_renamed_project_says_its_new_scope(home: Home) -> None:
+    home.talk().land("Before")
+    renamed(home)
+    home.talk(OTHER).land("After")
+    said = (store_folder(home, "store") / ".git/neosian/scope").read_text()
+    assert said.strip() == f"{user_scope()}/proj:store"
+
+
+def test_a_project_renamed_to_a_name_too_long_for_a_folder_is_still_listed(home: Home) -> None:
+    home.talk().land("Before")
+    long = "日" * 90  # its folder's name ends in a hash
+    renamed(home, new=long)
+    home.talk(OTHER).land("After")
+    assert f"{user_scope()}/proj:{long}" in [store.scope for store in projects.stores(str(home.path))]
 
 
 def test_a_conversation_that_is_under_way_goes_on_in_the_renamed_project(home: Home) -> None:
@@ -278,10 +293,10 @@ def test_a_project_whose_path_is_no_text_stops_no_other(linked: bool, home: Home
     root = repository(Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad-\xff")))
     if linked:
         (tmp_path / "link").symlink_to(root)
-    where = tmp_path / "link" if linked else root
-    home.talk(OTHER, cwd=where).land("In the odd one")
+    marks = {"CLAUDE_PROJECT_DIR": str(tmp_path / "link" if linked else root)}
+    home.talk(OTHER, marks=marks).land("In the odd one")
     home.talk().land("In the shop")
-    home.talk("third", cwd=where).land("In the odd one again")
+    home.talk("third", marks=marks).land("In the odd one again")
     assert prompts_of(home.shop) == ["In the shop"]
     assert registered(home)["bad"] == [str(tmp_path) + r"/bad-\xff"]
     assert prompts_of(store_folder(home, "bad")) == ["In the odd one", "In the odd one again"]

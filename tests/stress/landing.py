@@ -210,7 +210,7 @@ def report(store: Store, landings: int) -> int:
         "every span exactly once at the tip": spans_at_tip(store) == Counter(range(landings)),
         "git status shows nothing of ours": not ours_in_status(store),
         "no commit mixes the two": not mixed_commits(store),
-        "every line the person committed is at the tip": not lost_lines(store),
+        "no commit of ours takes a person's line away": not lost_lines(store),
         "git fsck --strict is clean": fsck_is_clean(store),
     }
     for name, holds in checks.items():
@@ -246,17 +246,18 @@ def ours_in_status(store: Store) -> list[str]:
     return [row for row in rows if not row[3:].startswith("notes/")]
 
 
-def added_lines(store: Store, rev: str) -> list[tuple[str, str, list[str]]]:
-    """(commit, author e-mail, lines the commit itself added) for every commit of a revision, children first."""
-    said = git(store, "log", rev, "--topo-order", "--cc", "-p", "-U0", "--format=%x01%H %ae")
+def changed_lines(store: Store, rev: str) -> list[tuple[str, str, str, list[str], list[str]]]:
+    """(commit, author's and committer's e-mail, lines added, lines removed) of a revision's commits, children first."""
+    said = git(store, "log", rev, "--topo-order", "--cc", "-p", "-U0", "--format=%x01%H %ae %ce")
     rows = []
     for part in said.split("\x01")[1:]:
         head, _, diff = part.partition("\n")
-        commit, email = head.split(" ")
-        combined = "\ndiff --cc" in "\n" + diff
+        commit, author, committer = head.split(" ")
+        width = 2 if "\ndiff --cc" in "\n" + diff else 1
         lines = [row for row in diff.splitlines() if not row.startswith(("+++", "---"))]
-        added = [row.lstrip("+") for row in lines if row.startswith("++" if combined else "+")]
-        rows.append((commit, email, added))
+        added = [row[width:] for row in lines if row.startswith("+" * width)]
+        removed = [row[width:] for row in lines if row.startswith("-" * width)]
+        rows.append((commit, author, committer, added, removed))
     return rows
 
 
@@ -268,7 +269,7 @@ def mixed_commits(store: Store) -> list[str]:
     """
     landed: set[str] = set()
     bad = []
-    for commit, email, added in reversed(added_lines(store, "--all")):
+    for commit, email, _, added, _ in reversed(changed_lines(store, "--all")):
         ours = email.endswith("neosian.invalid")
         spans = {row for row in added if '"span-' in row}
         if ours:
@@ -280,11 +281,9 @@ def mixed_commits(store: Store) -> list[str]:
 
 
 def lost_lines(store: Store) -> list[str]:
-    committed = {
-        row for _, _, added in added_lines(store, "main") for row in added if row.startswith("person line")
-    }
-    at_tip = set(git(store, "grep", "-h", "^person line", "main", "--", "notes").splitlines())
-    return sorted(committed - at_tip)
+    """Lines of a person that a commit made by neosian (a turn, an adoption) took away."""
+    made = [row for row in changed_lines(store, "main") if row[2].endswith("neosian.invalid")]
+    return sorted(line for *_, removed in made for line in removed if line.startswith("person line"))
 
 
 def measure() -> None:

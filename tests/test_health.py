@@ -1,0 +1,150 @@
+"""What `neosian status` says of a home: every fault of ours by name, with the next thing to try."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neosian import health
+from neosian.launcher import install_launcher, launcher_path
+from neosian.projects import FILE
+from neosian.scope import user_scope
+from tests.factories import OTHER, Home, Talk, aged, git, prompts_of, segments, status
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A home with a launcher, in which a turn has landed."""
+    found = Home(tmp_path)
+    install_launcher(found.path)
+    found.talk().land("Hello")
+    return found
+
+
+@pytest.fixture
+def talk(home: Home) -> Talk:
+    return home.talk()
+
+
+def report(home: Home) -> dict[str, Any]:
+    return health.report(str(home.path))
+
+
+def problems(home: Home) -> list[str]:
+    return [problem["what"] for problem in report(home)["problems"]]
+
+
+def row(home: Home, text: str = "") -> dict[str, Any]:
+    """What is said of one scope."""
+    wanted = text or home.store().scope
+    (found,) = [each for each in report(home)["scopes"] if each["scope"] == wanted]
+    return found
+
+
+def test_a_home_in_order_has_no_problem(home: Home) -> None:
+    found = report(home)
+    assert found["problems"] == []
+    assert {each["scope"] for each in found["scopes"]} == {user_scope(), home.store().scope}
+    assert row(home)["index"] == "in step"
+    assert (row(home)["bad_lines"], row(home)["edits_waiting"]) == (0, [])
+    assert [each["last"] for each in found["clients"]] == ["turn, landed"]
+
+
+def test_looking_changes_nothing(home: Home) -> None:
+    before = git(home.shop, "rev-parse", "main"), git(home.user, "rev-parse", "main")
+    report(home)
+    assert (git(home.shop, "rev-parse", "main"), git(home.user, "rev-parse", "main")) == before
+    assert (status(home.shop), status(home.user)) == ("", "")
+
+
+def test_a_home_that_is_not_there_is_no_error(tmp_path: Path) -> None:
+    found = health.report(str(tmp_path / "none"))
+    assert (found["scopes"], found["clients"], found["problems"]) == ([], [], [])
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("bad", ['{"torn": ', "no JSON at all", "[]", "\0\0\0\0"])
+def test_lines_that_cannot_be_read_are_put_aside_and_counted(bad: str, home: Home, talk: Talk) -> None:
+    log = segments(home.shop)[0]
+    log.write_text(log.read_text() + bad + "\n")
+    git(home.shop, "commit", "-qam", "Damage it")
+    talk.land("More")
+    assert prompts_of(home.shop) == ["Hello", "More"]
+    assert row(home)["bad_lines"] == 1
+    kept = [path.read_text() for path in (home.shop / ".git/neosian/bad-lines").iterdir()]
+    assert bad in "".join(kept)
+    assert [said for said in problems(home) if "1 lines" in said and home.store().scope in said]
+    talk.land("And more")
+    assert row(home)["bad_lines"] == 1
+
+
+def test_a_register_that_is_no_toml_is_told(home: Home) -> None:
+    (home.user / FILE).write_text("[[project\n")
+    assert [said for said in problems(home) if FILE in said and "is not TOML" in said]
+
+
+def test_a_wrong_setting_is_told(home: Home) -> None:
+    (home.path / "config.toml").write_text("[record]\noutput_chars = -1\n")
+    assert [said for said in problems(home) if "record.output_chars must be" in said]
+
+
+def test_a_document_with_a_secret_is_told_by_its_path(home: Home, talk: Talk) -> None:
+    home.write("project/keys.md", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n")
+    talk.land("More")
+    assert row(home)["edits_waiting"] == ["project/keys.md"]
+    assert [said for said in problems(home) if said.startswith("project/keys.md ")]
+
+
+def test_events_that_were_set_aside_are_told_with_the_reason(home: Home) -> None:
+    Path(home.spool.new, "0-torn").write_bytes(b"neosian1\0clau")
+    home.land()
+    assert report(home)["spool"]["set_aside"] == 1
+    assert [said for said in problems(home) if said.startswith("Event 0-torn is set aside: ")]
+
+
+def test_events_that_have_waited_for_hours_are_told(home: Home) -> None:
+    name = home.talk(OTHER).ask("Hello?")
+    assert problems(home) == []
+    aged(Path(home.spool.new, name), 7 * 3600)
+    assert problems(home) == ["Events have waited for hours."]
+
+
+def test_a_lock_that_holds_landings_up_is_told(home: Home) -> None:
+    (home.shop / ".git/index.lock").write_text("")
+    assert [said for said in problems(home) if "index.lock is held" in said]
+
+
+def test_a_scope_that_cannot_be_read_is_told_and_the_others_are_there(home: Home) -> None:
+    shutil.rmtree(home.shop / ".git/objects")
+    assert row(home)["index"] == "unreadable"
+    assert [said for said in problems(home) if str(home.shop) in said]
+    assert row(home, user_scope())["index"] == "in step"
+
+
+def test_a_home_that_is_switched_off_is_told(home: Home) -> None:
+    (home.path / "off").write_text("")
+    assert problems(home) == ["Recording is switched off for this home."]
+
+
+@pytest.mark.parametrize("name", ["python", "stub"])
+def test_a_program_of_the_launcher_that_is_gone_is_told(name: str, home: Home) -> None:
+    path = launcher_path(home.path)
+    rows = path.read_text().splitlines(keepends=True)
+    written = [f"{name}=/nonexistent/{name}\n" if row.startswith(f"{name}=") else row for row in rows]
+    path.write_text("".join(written))
+    assert problems(home) == [f"The launcher's {name} is gone: /nonexistent/{name}."]
+
+
+def test_a_home_without_a_launcher_is_told(home: Home) -> None:
+    os.unlink(launcher_path(home.path))
+    assert problems(home) == ["No launcher is installed."]
+
+
+@pytest.mark.parametrize("place", ["index.seen", "looked", "recent"])
+def test_markers_that_are_gone_are_no_problem(place: str, home: Home) -> None:
+    (home.shop / ".git/neosian" / place).unlink(missing_ok=True)
+    assert problems(home) == []
