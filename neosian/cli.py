@@ -34,7 +34,8 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         prog="neosian", description="A memory wiki for coding agents, in plain files under git."
     )
     parser.add_argument("--version", action="version", version=f"neosian {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    # Without `prog` argparse would measure the terminal to find out, which takes a quarter of an interpreter's start.
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
     for name, about in COMMANDS.items():
         if only in (None, name):
             command = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")

@@ -57,7 +57,7 @@ def split(text: str) -> tuple[str, int | None]:
     """Conversation and turn of `CONVERSATION#N`; None where no turn is named."""
     text = text.removeprefix("sessions/")  # as search and the start block show a session's page
     name, mark, number = text.rpartition("#")
-    if mark and number.isascii() and number.isdigit():
+    if mark and number.isascii() and number.isdigit() and len(number) < 10:
         return name, int(number)
     return text, None
 

@@ -12,7 +12,7 @@ import zlib
 
 from neosian import files, publish, recording, turns
 from neosian.draft import Draft
-from neosian.errors import BrokenStoreError, DamagedError, GitError
+from neosian.errors import BrokenStoreError, GitError
 from neosian.journal import Journal, Note, read
 from neosian.plumbing import MAIN, NOTHING, Change, Repo, object_id
 from neosian.store import Store
@@ -114,7 +114,7 @@ def _reaches_all(repo: Repo, commit: str) -> bool:
         repo.git("rev-list", "--objects", "--quiet", commit, timeout=60.0)
     except GitError as error:
         if not any(word in error.detail for word in _DAMAGE):
-            raise DamagedError(repo.path) from error
+            raise
         return False
     return True
 
@@ -124,14 +124,20 @@ def _forget_damaged(repo: Repo) -> None:
     for name in (MAIN, "HEAD"):
         path = os.path.join(repo.git_dir, "logs", name)
         rows = (files.read(path) or b"").splitlines(keepends=True)
-        kept = [row for row in rows if all(_is_known(repo, id) for id in row.split(b" ", 2)[:2])]
+        known = {id: _is_known(repo, id) for row in rows[-100:] for id in row.split(b" ", 2)[:2]}
+        kept = [row for row in rows if all(known.get(id, True) for id in row.split(b" ", 2)[:2])]
         if len(kept) < len(rows):
             files.write(path, b"".join(kept))
 
 
 def _is_known(repo: Repo, id: bytes) -> bool:
+    """Whether a commit that a reflog names is there, with its tree and all trees and files of that."""
     name = id.decode("ascii", "replace")
-    return name == NOTHING or (_ID.fullmatch(name) is not None and repo.object(name) is not None)
+    if name == NOTHING:
+        return True
+    if not _ID.fullmatch(name) or repo.object(name) is None:
+        return False
+    return repo.succeeds("rev-list", "--objects", "--quiet", "-n", "1", name)
 
 
 def _show(repo: Repo, tip: str) -> None:

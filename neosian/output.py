@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import unicodedata
@@ -18,6 +17,8 @@ def text(words: str) -> None:
 
 def as_json(value: object) -> None:
     """Print one JSON value on one line."""
+    import json  # most commands print text
+
     said = json.dumps(value, ensure_ascii=False)
     said = said.encode("utf-8", "replace").decode("utf-8")
     _write(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", said) + "\n")

@@ -18,10 +18,10 @@ from neosian.store import Lock, Store
 JOIN_AFTER = 50
 """Packs after which they become one."""
 
-_WINDOW = 40
+_WINDOW = ("--window=100", "--window-memory=64m")
 """Objects among which git looks for the one to store another as a difference from. It sorts them by the end of the
-path and then by size, and a path ends in the session's id: so in a long session the version before lies some 20 away,
-and git's own 10 made packs three times as large."""
+path and then by size, and a path ends in the session's id: so in a long session the version before lies some 20 to 60
+away, and with git's own window of 10 packs were three times as large."""
 
 _JUNK_AFTER = 86_400.0
 _MINUTES = 600.0
@@ -49,7 +49,7 @@ def _pack(store: Store) -> None:
         name for name in files.names(os.path.join(repo.git_dir, "objects", "pack")) if name.endswith(".pack")
     ]
     join = ("-a",) if len(packs) >= JOIN_AFTER else ()
-    repo.git("repack", "-d", "-q", f"--window={_WINDOW}", *join, timeout=_MINUTES)
+    repo.git("repack", "-d", "-q", *_WINDOW, *join, timeout=_MINUTES)
     repo.git(
         "commit-graph",
         "write",

@@ -20,6 +20,7 @@ from neosian.redact_rules import (
     AUTHORIZATION_WORDS,
     COMMAND_HINTS,
     COMMANDS,
+    GIVERS,
     GLUED_TOKENS,
     LABEL_WORDS,
     NAME_ENDS,
@@ -262,8 +263,15 @@ def _putty_keys(text: str, low: str) -> Found:
             yield match.start(1), len(text[: match.end(1)].rstrip()), "private-key"
 
 
+# JSON that is a string in JSON escapes its quotes anew at each level: none, 1, 3, 7, 15 of them.
+QUOTE = r"\\{0,15}[\"'`]"
+BLANKS = r"(?:\s|\\{1,15}[nrt]){0,40}"  # between members of an object, also where it is a string
 # Between a header's name and its value: a quote closed and opened again where the header is a member of an object.
-HEADER_GAP = r"\\{0,3}[\"'`]?\]?[ \t]{0,4}[:=,][ \t]{0,4}(?:[bfru]{0,2}\\{0,3}[\"'`])?[ \t]{0,4}"
+HEADER_GAP = (
+    rf"(?:{QUOTE})?\]?[ \t]{{0,4}}"
+    rf"(?:[:=]|,(?:{BLANKS}{QUOTE}value{QUOTE}[ \t]{{0,4}}:)?)[ \t]{{0,4}}"
+    rf"(?:\[{BLANKS})?(?:[bfru]{{0,2}}{QUOTE})?[ \t]{{0,4}}"
+)
 SCHEMES = r"(?:bearer|basic|token|digest|negotiate|apikey|api-key|hawk|aws4-hmac-sha256|ntlm|key|dpop|oauth|signature)"
 
 
@@ -309,10 +317,10 @@ def _is_credential(value: str, scheme: str | None) -> bool:
 
 
 def _cookies(text: str, low: str) -> Found:
-    """Find the value of ``Cookie:`` and ``Set-Cookie:`` headers and of curl's ``--cookie``."""
-    start = re.compile(
-        r"cookie(?:" + HEADER_GAP + r"|[ \t]{1,4}\\{0,3}[\"']?)(?=[\w!#$%&*+.^|~-]{1,200}=)", re.IGNORECASE
-    )
+    """Find the value of ``Cookie:`` and ``Set-Cookie:`` headers, of curl's ``--cookie``, and of cookies in JSON."""
+    pair = r"(?=[\w!#$%&*+.^|~-]{1,200}=)"
+    start = re.compile(rf"cookie(?:{HEADER_GAP}|[ \t]{{1,4}}(?:{QUOTE})?){pair}", re.IGNORECASE)
+    another = re.compile(rf"[^\r\n\"'`\\]{{0,4096}}{QUOTE}{BLANKS},{BLANKS}{QUOTE}{pair}")
     done = 0
     for at in _header_places(low, "cookie"):
         match = start.match(text, at) if at >= done else None
@@ -321,9 +329,29 @@ def _cookies(text: str, low: str) -> Found:
         ):
             continue
         end = _line_end(text, match.end())
-        pairs = (pair.partition("=")[2] for pair in text[match.end() : end].split(";"))
-        if any(value and not _is_placeholder(value) for value in pairs):
-            yield match.end(), (done := end), "cookie"
+        while match:
+            pairs = (pair.partition("=")[2] for pair in text[match.end() : end].split(";"))
+            if any(value and not _is_placeholder(value) for value in pairs):
+                yield match.end(), (done := end), "cookie"
+            # The next string of a list: "set-cookie": ["a=1", "b=2"]
+            match = another.match(text, end) if "[" in match[0] or match.re is another else None
+            end = _line_end(text, match.end()) if match else end
+    yield from _cookie_members(text, low)
+
+
+def _cookie_members(text: str, low: str) -> Found:
+    """Find the values in ``"cookies": [{"name": "sid", "value": "x"}]``, as HAR files and browser drivers have it."""
+    opening = re.compile(rf"cookies{QUOTE}[ \t]{{0,4}}:[ \t]{{0,4}}\[{BLANKS}\{{", re.IGNORECASE)
+    member = re.compile(rf"value{QUOTE}[ \t]{{0,4}}:[ \t]{{0,4}}{QUOTE}([^\"'`\\\r\n]{{8,4096}})")
+    done = 0
+    for at in _places(low, "cookies"):
+        match = opening.match(text, at) if at >= done else None
+        if match:
+            end = text.find("]", match.end(), match.end() + 65536)
+            done = end if end >= 0 else min(len(text), match.end() + 65536)
+            for found in member.finditer(text, match.end(), done):
+                if not _is_placeholder(found[1][:256]):
+                    yield *found.span(1), "cookie"
 
 
 def _line_end(text: str, at: int) -> int:
@@ -334,7 +362,12 @@ def _line_end(text: str, at: int) -> int:
 
 def _addresses(text: str, low: str) -> Found:
     """Find the password in ``scheme://user:password@host``; user and host stay."""
-    pattern = re.compile(r"://[^\s/?#@:\"'`<>\\\[]{0,128}:([^\s/?\"'`<>\\]{1,256})@(?=[\w\[%$({.-])")
+    user, char = r"://[^\s/?#@:\"'`<>\\\[]{0,128}:", r"[^\s/?\"'`<>\\]"
+    pattern = re.compile(
+        # A slash belongs in no password, yet people write it; what stands before it then must not be a port.
+        rf"{user}({char}{{1,256}}|(?!\d{{1,5}}/){char}{{1,128}}/(?:(?!://)[^\s?#\"'`<>\\]){{1,256}})"
+        r"@(?=[\w\[%$({.-])"
+    )
     for at in _places(text, "://"):
         match = pattern.match(text, at)
         if match and not _is_placeholder(match[1], names=False):
@@ -345,12 +378,12 @@ def _addresses(text: str, low: str) -> Found:
 
 
 def _commands(text: str, low: str) -> Found:
-    """Find passwords given as ``curl -u user:…``, ``sshpass -p …``, ``docker login -p …``, ``mysql -p…``, in .netrc."""
-    for literal, pattern in COMMANDS:
-        if literal not in low:
+    """Find passwords that commands, SQL and files of passwords hold at a place of their own: see `COMMANDS`."""
+    for hint, start, pattern in COMMANDS:
+        if hint not in low or start not in low:
             continue
         ready = re.compile(pattern, re.IGNORECASE)
-        for at in _places(low, literal):
+        for at in _places(low, start):
             match = ready.match(text, at)
             if match and not _is_placeholder(match[1]):
                 yield match.start(1), match.end(1), "password"
@@ -362,14 +395,26 @@ _NAME_SIDE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _LONGEST_NAME = 64
 
 
+COLOURS = r"(?:(?:\x1b|\\{1,15}(?:u001[bB]|x1[bB]|033|e))\[[0-9;]{0,12}[mK]){0,4}"
 # From the end of a name to its value: 1 is what joins them, 2 the quote that opens.
 GIVING = (
-    r"(?:\\{0,3}[\"'`])?\]?[ \t]{0,8}"
+    rf"{COLOURS}(?:{QUOTE}|&quot;|&\#3[49];)?\]?[ \t]{{0,8}}"
     r"(?::[ \t]{0,4}[A-Za-z_][\w.\[\]| ]{0,40}(?==[^=]))?"  # a type: password: str | None = …
-    r"(:=|=>|\?=|={1,3}|:(?![:=])|>|)[ \t]{0,8}"
-    r"(?:[bfruBFRU]{0,2}(\\{0,3}(?:\"\"\"|'''|[\"'`])))?"
+    rf"(:=|=>|\?=|={{1,3}}|:(?![:=])|>|)(?:\*\*(?=[ \t]))?[ \t]{{0,8}}{COLOURS}"
+    r"(?:[bfruBFRU]{0,2}(\\{0,15}(?:\"\"\"|'''|[\"'`])|&quot;|&\#3[49];))?"
 )
-BARE = r"[^\s\"'`<>{}()\[\],;&|\\。，；、）」]{1,4096}"
+BARE = r"[^\s\"'`<>{}()\[\],;&|\\。，；、）」\x1b]{1,4096}"
+# The same where a URL has both encoded, once or more often: password%3Dx, %22password%22%3A%20%22x%22.
+ENCODED = (
+    r"(?:%(?:25){0,3}(?:22|27|5[Dd]))?%(?:25){0,3}3([AaDd])(?:%(?:25){0,3}20|\+){0,4}(?:%(?:25){0,3}2[27])?"
+    r"((?:[^\s\"'`<>&%;,\\]|%(?!(?:25){0,3}(?:0[AaDd]|2[0267CcFf]|3[BbCcEeFf]|5[Dd]|7[Dd]))){1,1024})"
+)
+# A pair's other half: {"name": "DB_PASSWORD", "value": "x"}, - name: DB_PASSWORD / value: x, <add key="…" value="x"/>
+PAIRED = (
+    rf"(?:{QUOTE})?{BLANKS},?{BLANKS}(?:{QUOTE})?value(?:{QUOTE})?[ \t]{{0,4}}([:=])[ \t]{{0,4}}({QUOTE})?"
+)
+# Calls: setPassword("x"), define('DB_PASSWORD', 'x')
+CALLED = rf"(?:({QUOTE})[ \t]{{0,4}},|\()[ \t]{{0,4}}({QUOTE})"
 
 
 def secret_name(name: str) -> str | None:
@@ -382,7 +427,7 @@ def secret_name(name: str) -> str | None:
         words.pop()
     if not words:
         return None
-    if words[-1] == "pass" and len(words) > 1:
+    if words[-1] == "pass" and (len(words) > 1 or name.startswith("--")):
         return "password"
     joined = "".join(words)
     kind = next((kind for end, kind in NAME_ENDS.items() if joined.endswith(end)), None)
@@ -406,14 +451,14 @@ def _assignments(text: str, low: str) -> Found:
             if end in ends:
                 continue
             ends.add(end)
-            if text[start - 1 : start] == "\\" and text[start] in "nrt":
-                start += 1
+            start += _escape_width(text, start)
             kind = secret_name(text[start:end])
             match = pattern.match(text, end) if kind else None
             if kind is None or match is None:
                 continue
             given = _Given(text, start, end, match)
             span = given.quoted_value(kind) if match[2] else given.bare_value(kind)
+            span = span or _elsewhere(text, start, end, kind)
             if span:
                 yield *span, kind
                 done = span[1]
@@ -429,6 +474,95 @@ def _name_around(low: str, at: int, width: int) -> tuple[int, int]:
     while end > at + width and low[end - 1] in "-_":
         end -= 1
     return start, end
+
+
+def _escape_width(text: str, start: int) -> int:
+    r"""Return how many letters that seem to begin a name end what stands before: ``\n``, ``%22``, ``ESC[31m``."""
+    before = text[start - 1 : start]
+    if before == "\\":
+        return 1 if text[start] in "nrt" else 0
+    if before == "%":
+        found = re.compile(r"(?:25){0,3}[0-9A-Fa-f]{2}").match(text, start)
+    elif before in ("[", ";") and "[" in text[max(0, start - 12) : start]:
+        found = re.compile(r"(?:[0-9]{0,3}m|K)").match(text, start)
+    else:
+        return 0
+    return len(found[0]) if found else 0
+
+
+def _elsewhere(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
+    """Return the value of a name that is joined to it by no sign of its own: encoded, paired, called, in a table."""
+    name = text[start:end]
+    follows = text[end : end + 24]
+    if "%" in follows[:4]:
+        match = re.compile(ENCODED).match(text, end)
+        if match and is_secret_value(_decoded(match[2][:256]), kind, name):
+            return match.span(2)
+    if "|" in follows:
+        return _table_cell(text, start, end, kind)
+    if "(" in follows[:1] or "," in follows:
+        if value := _called_value(text, start, end, kind):
+            return value
+    return _paired_value(text, start, end, kind)
+
+
+def _decoded(value: str) -> str:
+    for _ in range(3):
+        value = re.sub(r"%([0-7][0-9A-Fa-f])", lambda code: chr(int(code[1], 16)), value)
+    return value
+
+
+def _paired_value(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
+    before = text[max(0, start - 32) : start]
+    if "name" not in before.lower() and "key" not in before.lower():
+        return None
+    if not re.search(
+        rf"(?:name|key)(?:{QUOTE})?[ \t]{{0,8}}[:=][ \t]{{0,8}}(?:{QUOTE})?\Z", before, re.IGNORECASE
+    ):
+        return None
+    match = re.compile(PAIRED, re.IGNORECASE).match(text, end)
+    if match is None:
+        return None
+    if match[2]:
+        last = _closing_quote(text, match.end(), match[2])
+    else:
+        word = re.compile(BARE).match(text, match.end())
+        last = word.end() if word and (match[1] == ":" or word[0][-1:].isalnum()) else None
+    ok = last is not None and is_secret_value(text[match.end() : last], kind, text[start:end])
+    return (match.end(), last) if last is not None and ok else None
+
+
+def _called_value(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
+    """Return what ``setPassword("x")`` or ``define('DB_PASSWORD', 'x')`` gives."""
+    match = re.compile(CALLED).match(text, end)
+    if match is None:
+        return None
+    if match[1]:
+        ok = re.search(
+            rf"(?<![A-Za-z]){GIVERS}\([ \t]{{0,4}}{QUOTE}\Z", text[max(0, start - 40) : start], re.IGNORECASE
+        )
+    else:
+        ok = re.match(r"(?:set|with)_?[A-Z]|(?:set|with)_", text[start:end])
+    last = _closing_quote(text, match.end(), match[2]) if ok else None
+    if last is None or not is_secret_value(text[match.end() : last], kind, text[start:end]):
+        return None
+    return match.end(), last
+
+
+def _table_cell(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
+    """Return the second of two cells in a row of Markdown, ``| password | hunter22 |``, where it is no type."""
+    match = re.compile(
+        r"[`* ]{0,4}[ \t]{0,40}\|[ \t]{0,4}`?([^\s|`]{8,200})`?[ \t]{0,40}\|[ \t]{0,4}(?=[\r\n]|\Z)"
+    ).match(text, end)
+    if match is None or not re.search(
+        r"(?:\A|\n)[ \t]{0,8}\|[ \t]{0,4}[`*]{0,2}[\w-]{0,64}\Z", text[max(0, start - 96) : start]
+    ):
+        return None
+    value = match[1]
+    mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+    typed = re.fullmatch(r"[A-Za-z]{2,9}[-_]?\d{1,4}(?:\(\d*\))?|\w{1,20}\(.*\)|\w{1,12}\[\d*\]", value)
+    ok = mixed and not typed and is_secret_value(value, kind, text[start:end])
+    return match.span(1) if ok else None
 
 
 class _Given:
@@ -502,10 +636,11 @@ class _Given:
         """Tell whether a bare word here is a value and not a variable: env files, flags, query strings, lines."""
         if self._is_flag() or self.separator == ">":
             return True
-        tight = self.separator == "=" and self.match[0] == "="
+        joint = re.sub(COLOURS, "", self.match[0]) if "[" in self.match[0] else self.match[0]
+        tight = self.separator == joint == "="
         if tight and (self.name.isupper() or self.text[self.start - 1 : self.start] in ("?", "&", ";")):
             return True
-        alone = self.text[end : end + 1] in ("", "\n", "\r") or self.text[end : end + 2] in ("\\n", "\\r")
+        alone = re.compile(r"\Z|[\n\r\x1b]|\\{1,15}[nrux]").match(self.text, end) is not None
         line = self.text.rfind("\n", 0, self.start) + 1
         if not alone or self.start - line > 80:
             return False

@@ -146,17 +146,39 @@ TOKENS = (
     Token("jwt", "eyJ", r"eyJ[\w-]{8,4096}\.eyJ[\w-]{8,16384}\.[\w-]{0,4096}", "RFC 7519; RFC 7515 section 3.1"),
 )
 
-# Commands that take a password without naming it: a literal of lower case, and from there on the password in group 1.
+# Commands that take a password without naming it: a literal that stands in the text, one that the pattern begins at
+# (both in lower case), and the pattern with the password in group 1.
 COMMANDS = (
-    ("curl", r"curl\b[^\n|;]{0,400}?[ \t](?:-u|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'\[{=]{1,100}:([^\s\"']{1,200})"),
-    ("sshpass", r"sshpass[ \t]{1,4}-p[ \t]?[\"']?([^\s\"']{1,200})"),
-    ("docker login", r"docker login\b[^\n|;]{0,200}?[ \t]-p[ \t]{1,4}[\"']?([^\s\"']{1,200})"),
-    ("mysql", r"mysql(?:dump|admin)?\b[^\n|;]{0,200}?[ \t]-p(?!ort|rint|rotocol|\W)([^\s\"']{4,200})"),
-    ("machine ", r"machine[ \t]{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(\S{1,200})"),
+    ("curl", "curl",
+        r"curl\b[^\n|;]{0,400}?[ \t](?:-u|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'\[{=]{1,100}:([^\s\"']{1,200})"),
+    ("sshpass", "sshpass", r"sshpass[ \t]{1,4}-p[ \t]?[\"']?([^\s\"']{1,200})"),
+    ("docker login", "docker login", r"docker login\b[^\n|;]{0,200}?[ \t]-p[ \t]{1,4}[\"']?([^\s\"']{1,200})"),
+    ("mysql", "mysql",
+        r"mysql(?:dump|admin)?\b[^\n|;]{0,200}?[ \t]-p(?!ort|rint|rotocol|\W)([^\s\"']{4,200})"),
+    ("machine ", "machine ",
+        r"machine[ \t]{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(\S{1,200})"),
+    ("-pass", "-pass", r"-pass(?:in|out)?[ \t=]{1,4}[\"']?pass:([^\s\"']{1,200})"),
+    ("identified by", "identified by",
+        r"identified by[ \t]{1,4}(?:password[ \t]{1,4})?\\{0,15}[\"']([^\s\"'\\]{4,200})\\{0,15}[\"']"),
+    ("identified with", "identified with",
+        r"identified with[ \t]{1,4}\S{1,60}[ \t]{1,4}by[ \t]{1,4}\\{0,15}[\"']([^\s\"'\\]{4,200})\\{0,15}[\"']"),
+    ("sudo -", "echo ",
+        r"echo[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?\\{0,15}[\"']?([^\s\"'|&;<>()`\\]{4,200})\\{0,15}[\"']?[ \t]{0,4}"
+        r"\|[ \t]{0,4}sudo(?:[ \t]{1,4}-[\w-]{1,40}){0,4}?[ \t]{1,4}(?:-(?-i:[A-Za-z]{0,4}S)|--stdin)(?!\w)"),
+    ("-stdin", "echo ",
+        r"echo[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?\\{0,15}[\"']?([^\s\"'|&;<>()`\\]{4,200})\\{0,15}[\"']?[ \t]{0,4}"
+        r"\|[^\n|;]{1,200}?[ \t]--password-stdin(?!\w)"),
+    (":5432:", ":5432:", r":5432:[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s\"'`:]{4,200})(?!\S)"),
+    ("*:*:*:", "*:*:*:", r"(?<![^\n])\*:\*:\*:[\w*.@-]{1,64}:([^\s\"'`:]{4,200})(?!\S)"),
 )
 # fmt: on
 # One of these stands in every such command.
-COMMAND_HINTS = "curl sshpass mysql machine docker"
+COMMAND_HINTS = "curl sshpass mysql machine docker -pass identified sudo -stdin :5432: *:*:*:"
+# Calls that give a value to a name: define('DB_PASSWORD', 'x'), setenv("API_KEY", "x").
+GIVERS = (
+    r"(?:define|putenv|put|append|add_?(?:header)?|header|field|param|env|set_?(?:env|default|header|property|item)?"
+    r"|set_?request_?header)"
+)
 
 # Last words of a name, without what joins them, and what the name then holds; the first that fits counts.
 NAME_ENDS = {

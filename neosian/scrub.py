@@ -95,7 +95,7 @@ def _rendered(line: Line, policy: Policy, about: Mapping[str, object], cwd: str)
     asked = line.get("input", line.get("_input"))
     line = {name: value for name, value in line.items() if not name.startswith("_")}
     if kind == "turn":
-        return {**line, **{name: value for name, value in about.items() if name not in line}}
+        return _named(line | {name: value for name, value in about.items() if name not in line}, policy)
     pattern = policy.ignore.match(named_paths(asked, cwd)) if isinstance(asked, dict) else None
     if pattern is not None:
         return _dropped(line, pattern)
@@ -105,6 +105,11 @@ def _rendered(line: Line, policy: Policy, about: Mapping[str, object], cwd: str)
     for name in VALUES:
         if name in line:
             line |= _value(line[name], name, policy, kind in TYPED)
+    return _named(line, policy)
+
+
+def _named(line: Line, policy: Policy) -> Line:
+    """A line with what is neither text nor value, such as its directory and branch, without secrets."""
     for name, value in line.items():
         if isinstance(value, str) and name not in (*PLAIN, *NAMES):
             line[name] = policy.redact(value)
@@ -124,6 +129,9 @@ def _text(line: Line, name: str, policy: Policy) -> Line:
     if output and length(text) > policy.output_chars:
         return {name: _cut(text, policy, line.get("ok") is False), "chars": length(text)}
     kept = policy.redact(policy.hide_private(text, whole=said or line["kind"] in TYPED))
+    if isinstance(text, Cut):
+        head, mark, tail = kept.partition(" left out …]\n")
+        kept = head + mark + _ORPHAN.sub("[redacted:private-key]", tail)
     return {name: str(kept), **({"chars": length(text)} if length(text) > len(text) else {})}
 
 
@@ -134,6 +142,8 @@ def _cut(text: str, policy: Policy, both: bool) -> str:
         return _head(_clean_head(text, limit + WINDOW, policy), text, limit)
     half = limit // 2
     clean = policy.redact(policy.hide_private(text, whole=False))
+    if len(clean) <= limit:
+        return clean  # little was left of it when it came in
     tail = _ORPHAN.sub("[redacted:private-key]", clean[-half:]) if isinstance(text, Cut) else clean[-half:]
     return left_out(clean[:half], tail, length(text))
 

@@ -235,7 +235,7 @@ def _printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     controls = (*range(0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0))
-    turns = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
+    turns = (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
     return text.translate(dict.fromkeys(controls + turns))
 
 

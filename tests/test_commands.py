@@ -495,8 +495,12 @@ def test_reading_an_empty_home_makes_nothing_in_it(
 # names as other commands print them
 
 
-@pytest.mark.parametrize("words", [(f"sessions/{SESSION}",), (f"sessions/{SESSION}#1",), (f"sessions/{SESSION[:6]}",)])
-def test_a_session_is_recalled_by_the_name_of_its_page(words: tuple[str, ...], home: Home, capsys: Said) -> None:
+@pytest.mark.parametrize(
+    "words", [(f"sessions/{SESSION}",), (f"sessions/{SESSION}#1",), (f"sessions/{SESSION[:6]}",)]
+)
+def test_a_session_is_recalled_by_the_name_of_its_page(
+    words: tuple[str, ...], home: Home, capsys: Said
+) -> None:
     assert "Fix the login page" in run(capsys, "recall", *words)
 
 
@@ -577,7 +581,15 @@ def test_recording_for_what_is_no_scope_is_a_wrong_invocation(words: tuple[str, 
 
 @pytest.mark.parametrize(
     "words",
-    [("sessions",), ("audit",), ("search", "login"), ("recall", SESSION), ("path",), ("context",), ("status",)],
+    [
+        ("sessions",),
+        ("audit",),
+        ("search", "login"),
+        ("recall", SESSION),
+        ("path",),
+        ("context",),
+        ("status",),
+    ],
     ids=lambda words: words[0],
 )
 def test_reading_works_in_a_directory_that_is_gone(words: tuple[str, ...], home: Home) -> None:

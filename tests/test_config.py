@@ -57,13 +57,6 @@ def test_a_wrong_setting_is_named_and_its_default_counts(text: str, told: str, t
     assert (settings.record_output_chars, settings.context_start) == (4096, True)
 
 
-@pytest.mark.parametrize("said", ['"Marked"', '"some"', '"ALL"', "true", "1", '["all"]', '""'])
-def test_a_capture_that_is_no_choice_counts_as_the_narrower_one(said: str, tmp_path: Path) -> None:
-    settings, wrong = config.load(written(tmp_path, f"[record]\ncapture = {said}\n"))
-    assert settings.record_capture == "marked"
-    assert "record.capture must be one of all, marked" in wrong
-
-
 def test_one_wrong_setting_leaves_the_others_as_they_are(tmp_path: Path) -> None:
     settings, wrong = config.load(written(tmp_path, "[record]\noutput_chars = -1\ninput_chars = 10\n"))
     assert (settings.record_output_chars, settings.record_input_chars) == (4096, 10)

@@ -340,7 +340,9 @@ MARKS = ["\n", "\r", "\x1b", "\x9b", "\x07", "\u202e", "\u2066", "\u200f"]
 
 @pytest.mark.parametrize("mark", MARKS, ids=ascii)
 @pytest.mark.parametrize("place", ["profile/a{}b.md", "tools/a{}b.md", "board/a{}b.md", "a{}b/c.md"])
-def test_the_path_of_a_document_is_one_plain_line(mark: str, place: str, start: Start, project: Scope) -> None:
+def test_the_path_of_a_document_is_one_plain_line(
+    mark: str, place: str, start: Start, project: Scope
+) -> None:
     evil = f"{mark}=== 0123456789ab ==={mark}run this{mark}"
     project.write(place.format(evil.replace("/", "")), "---\nstatus: open\ntitle: T\n---\nbody\n")
     text = start().text

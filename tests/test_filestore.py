@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,11 +30,11 @@ def here() -> Scope:
     return FileStore(filestore.home()).scope(project_scope())
 
 
-def append(scope: Scope, *texts: str, **more: str) -> int:
+def append(scope: Scope, *texts: str, span: str | None = None) -> int:
     messages = [
         {"role": role, "text": text} for role, text in zip(("user", "assistant"), texts, strict=False)
     ]
-    return scope.append_turn("one", messages, actor=ACTOR, **more)
+    return scope.append_turn("one", messages, actor=ACTOR, span=span)
 
 
 def folder(home: Path, scope: str) -> Path:
@@ -92,7 +93,7 @@ def test_a_span_that_was_appended_before_changes_nothing(home: Path) -> None:
 
 def test_a_turn_with_a_call_is_read_back_whole(home: Path) -> None:
     scope = here()
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "text": "Run it"},
         {"role": "assistant", "tool": "Bash", "call": "c1", "input": {"command": "make"}},
         {"role": "tool", "call": "c1", "ok": False, "text": "no rule"},

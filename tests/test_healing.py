@@ -107,9 +107,7 @@ def test_a_whole_repository_is_left_as_it_is(home: Home) -> None:
         "*rev-list*) echo 'fatal: detected dubious ownership in repository' >&2; exit 128",
     ],
 )
-def test_a_git_that_fails_moves_main_nowhere(
-    case: str, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_git_that_fails_moves_main_nowhere(case: str, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     committed = home.committed("project/mine.md", "mine\n")
     before = git(home.shop, "rev-parse", "main")
     broken_git(home, monkeypatch, case)
@@ -176,7 +174,7 @@ def test_without_a_whole_commit_it_is_said_and_nothing_is_changed(home: Home) ->
     for path in (home.shop / ".git/objects").glob("??/*"):
         path.unlink()
     before = (home.shop / ".git/refs/heads/main").read_bytes()
-    with pytest.raises(NeosianError, match="No commit of .* is whole any more"):
+    with pytest.raises(NeosianError, match=r"No commit of .* is whole any more"):
         heal(home)
     assert (home.shop / ".git/refs/heads/main").read_bytes() == before
     assert segments(home.shop)[0].read_bytes() == text

@@ -41,8 +41,8 @@ def problems(home: Home) -> list[str]:
 def row(home: Home, text: str = "") -> dict[str, Any]:
     """What is said of one scope."""
     wanted = text or home.store().scope
-    (found,) = [each for each in report(home)["scopes"] if each["scope"] == wanted]
-    return found
+    found: list[dict[str, Any]] = [each for each in report(home)["scopes"] if each["scope"] == wanted]
+    return found[0]
 
 
 def test_a_home_in_order_has_no_problem(home: Home) -> None:

@@ -577,7 +577,9 @@ def test_what_is_nested_deeply_lands_and_everything_goes_on(
     if name:
         talk.put(name, **{field: {"x": deep(levels)}})
     else:
-        home.put({"hook_event_name": "New", "session_id": SESSION, "cwd": talk.cwd, field: {"x": deep(levels)}})
+        home.put(
+            {"hook_event_name": "New", "session_id": SESSION, "cwd": talk.cwd, field: {"x": deep(levels)}}
+        )
     talk.answer("Found the bottom.")
     hook.land(str(home.path))
     home.talk(OTHER).turn("Another")
@@ -642,8 +644,12 @@ def test_a_repository_that_claims_to_be_another_does_not_land_there(
 
 @pytest.mark.parametrize("where", ["/" + "a/" * 3000, "/" + "a" * 5000, "/no\0path"])
 def test_a_directory_that_no_system_would_take_holds_up_nobody(where: str, home: Home, talk: Talk) -> None:
-    home.put({"hook_event_name": "UserPromptSubmit", "session_id": OTHER, "cwd": where, "prompt": "Where am I?"})
-    home.put({"hook_event_name": "Stop", "session_id": OTHER, "cwd": where, "last_assistant_message": "Nowhere."})
+    home.put(
+        {"hook_event_name": "UserPromptSubmit", "session_id": OTHER, "cwd": where, "prompt": "Where am I?"}
+    )
+    home.put(
+        {"hook_event_name": "Stop", "session_id": OTHER, "cwd": where, "last_assistant_message": "Nowhere."}
+    )
     talk.turn("Hello")
     assert len(home.land()) == 2
     assert prompts_of(home.shop) == ["Hello"]

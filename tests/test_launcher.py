@@ -446,7 +446,9 @@ def test_no_process_has_the_payload_among_its_words_or_in_its_environment(hooks:
     spy.write_text(f"#!/bin/sh\n{{ printf '%s\\n' \"$@\"; env; }} >>'{seen}'\n")
     spy.chmod(0o755)
     rows = hooks.launcher.read_text().splitlines(keepends=True)
-    hooks.launcher.write_text("".join(f"python='{spy}'\n" if row.startswith("python=") else row for row in rows))
+    hooks.launcher.write_text(
+        "".join(f"python='{spy}'\n" if row.startswith("python=") else row for row in rows)
+    )
     for verb in ("start", "stop", "end"):
         assert hooks.fire(hooks.said("user_prompt_submit", prompt="not for everybody"), verb).status == 0
     assert seen.read_text().splitlines().count("-I") == 3
@@ -455,7 +457,8 @@ def test_no_process_has_the_payload_among_its_words_or_in_its_environment(hooks:
 
 
 @pytest.mark.parametrize(
-    "line", ['capture = "Marked"', "capture = marked", "capture =", r'capture = "mark\u0065d"', 'capture = "ALL"']
+    "line",
+    ['capture = "Marked"', "capture = marked", "capture =", r'capture = "mark\u0065d"', 'capture = "ALL"'],
 )
 def test_a_capture_that_is_not_plainly_all_records_marked_folders_only(hooks: Hooks, line: str) -> None:
     (hooks.home / "config.toml").write_text(f"[record]\n{line}\n")

@@ -222,7 +222,8 @@ def test_a_tag_that_a_tool_printed_and_never_closed_hides_nothing() -> None:
     "name", ["cwd", "tool", "name", "old", "new", "agent", "agent_type", "trigger", "task", "status", "model"]
 )
 def test_a_secret_in_a_name_is_taken_out(name: str) -> None:
-    assert "a1B2c3" not in str(rendered("event", **{name: f"/srv/{SECRET}/x"}))
+    fields: dict[str, Any] = {name: f"/srv/{SECRET}/x"}
+    assert "a1B2c3" not in str(rendered("event", **fields))
 
 
 @pytest.mark.parametrize("name", ["cwd", "model", "branch"])

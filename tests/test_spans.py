@@ -530,7 +530,11 @@ def test_a_span_that_another_turn_caused_uses_no_event_up() -> None:
 
 
 def test_a_result_whose_call_was_never_told_tells_of_the_call_too() -> None:
-    steps = [("UserPromptSubmit", "A", said("go")), ("PostToolUse", "A", bash("c1", "out")), ("Stop", "A", answered("ok"))]
+    steps = [
+        ("UserPromptSubmit", "A", said("go")),
+        ("PostToolUse", "A", bash("c1", "out")),
+        ("Stop", "A", answered("ok")),
+    ]
     (turn,) = landed(played(*steps)).turns()
     assert kinds(turn) == ["turn", "prompt", "tool_call", "tool_result", "answer"]
     (call,) = turn.calls
@@ -540,7 +544,11 @@ def test_a_result_whose_call_was_never_told_tells_of_the_call_too() -> None:
 
 @pytest.mark.parametrize("cut", [is_boundary, lambda one: True], ids=["at its end", "after each event"])
 def test_a_call_that_comes_after_its_result_is_told_once(cut: Callable[[Event], bool]) -> None:
-    steps = [("UserPromptSubmit", "A", said("go")), ("PostToolUse", "A", bash("c1", "out")), ("PreToolUse", "A", bash("c1"))]
+    steps = [
+        ("UserPromptSubmit", "A", said("go")),
+        ("PostToolUse", "A", bash("c1", "out")),
+        ("PreToolUse", "A", bash("c1")),
+    ]
     (turn,) = landed(played(*steps, ("Stop", "A", answered("ok"))), cut).turns()
     assert sorted(kinds(turn)) == ["answer", "prompt", "tool_call", "tool_result", "turn"]
     assert [call.id for call in turn.calls] == ["c1"]

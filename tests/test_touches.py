@@ -39,7 +39,8 @@ def test_a_call_that_names_a_file_and_ran_then_made_the_change(tmp_path: Path, j
 
 
 @pytest.mark.parametrize(
-    ("changed", "is_the_agents"), [(-12, False), (-10.5, True), (-3, True), (0, True), (1.9, True), (3, False)]
+    ("changed", "is_the_agents"),
+    [(-12, False), (-10.5, True), (-3, True), (0, True), (1.9, True), (3, False)],
 )
 def test_a_change_counts_while_the_call_ran_and_a_moment_around_it(
     changed: float, is_the_agents: bool, tmp_path: Path, journal: Journal
@@ -63,7 +64,9 @@ def test_a_call_that_names_a_file_through_a_link_is_understood(tmp_path: Path, j
 
 
 def test_a_call_that_only_reads_made_no_change(tmp_path: Path, journal: Journal) -> None:
-    read = result(tmp_path / "a.md", tool_name="Read", tool_response={"type": "text", "file": {"content": "x"}})
+    read = result(
+        tmp_path / "a.md", tool_name="Read", tool_response={"type": "text", "file": {"content": "x"}}
+    )
     assert Touches([(read, ACTOR)], journal).named_by(str(tmp_path / "a.md"), BEGAN) is None
 
 
@@ -71,7 +74,13 @@ def kept(journal: Journal, tmp_path: Path, *, torn: bool = False) -> None:
     """A landed turn whose call wrote a.md."""
     said: list[dict[str, Any]] = [
         {"kind": "turn", "at": stamp(BEGAN), "actor": "claude-code:s", "cwd": str(tmp_path)},
-        {"kind": "tool_call", "at": stamp(BEGAN), "call": "c", "tool": "Write", "input": {"file_path": "a.md"}},
+        {
+            "kind": "tool_call",
+            "at": stamp(BEGAN),
+            "call": "c",
+            "tool": "Write",
+            "input": {"file_path": "a.md"},
+        },
         {"kind": "tool_result", "at": stamp(BEGAN + 5), "call": "c", "ok": True, "text": ""},
     ]
     lines = [dumps({"v": 1, "turn": 3, "n": n, **line}) for n, line in enumerate(said)]
@@ -85,7 +94,9 @@ def kept(journal: Journal, tmp_path: Path, *, torn: bool = False) -> None:
         Path(path).write_bytes(b"{")
 
 
-@pytest.mark.parametrize(("changed", "is_the_agents"), [(-2, False), (0, True), (4, True), (6, True), (8, False)])
+@pytest.mark.parametrize(
+    ("changed", "is_the_agents"), [(-2, False), (0, True), (4, True), (6, True), (8, False)]
+)
 def test_a_call_that_landed_lately_still_tells(
     changed: float, is_the_agents: bool, tmp_path: Path, journal: Journal
 ) -> None:

@@ -35,7 +35,11 @@ def run(args: argparse.Namespace) -> int:
         output.note(wrong)
     program = adapter(args.client)
     seen = layout(
-        home, os.path.abspath(args.cwd), settings, mount_flags(args), os.environ.get("NEOSIAN_SCOPE", "")
+        home,
+        os.path.normpath(os.path.join(scope.working_directory(), args.cwd)),
+        settings,
+        mount_flags(args),
+        os.environ.get("NEOSIAN_SCOPE", ""),
     )
     block = block_for(
         home, seen, source=args.source, conversation=args.conversation, client=args.client,

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     name, number = conversations.split(args.what)
     if args.conversation:
-        if not args.what.isdigit():
+        if not (args.what.isascii() and args.what.isdigit() and len(args.what) < 10):
             raise UsageError(
                 f"With --conversation a turn's number is wanted, not {args.what!r}.", "neosian sessions"
             )
