@@ -16,6 +16,10 @@ _REMEMBERED = 60.0
 """Seconds after which a landing is forgotten: git's own races last milliseconds, a person's deed is one after that."""
 
 
+_MOST = 300
+"""Paths that are remembered: each act looks at all of them."""
+
+
 class Recent:
     """What landed lately: for each path the time, and its blobs in order, the one before the first landing first.
 
@@ -34,7 +38,10 @@ class Recent:
         """Remember one landing."""
         for change in changes:
             _, blobs = self.rows.get(change.path, (0.0, [change.before]))
+            self.rows.pop(change.path, None)
             self.rows[change.path] = (time.time(), [*blobs[-100:], change.after])
+        for path in list(self.rows)[:-_MOST]:
+            del self.rows[path]
         self._write()
 
     def prune(self, keep: Iterable[str]) -> None:
