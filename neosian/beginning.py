@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import config, fastjson, files, places, projects
+from neosian import adopt, config, fastjson, files, places, projects
 from neosian.clients import adapter
 from neosian.context import Block, Mount, start_block
 from neosian.errors import NeosianError
@@ -70,7 +70,7 @@ def block_for(
         for mount in seen.mounts:
             store = projects.open_store(home, mount.scope)
             index = Index.open(store.cache)
-            mounts.append(Mount(mount.path, store, index))
+            mounts.append(Mount(mount.path, store, index, adopt.waiting(store.repo)))
             if store.exists and not index.catch_up(store.repo, commits) and behind is not None:
                 behind.append(mount.scope)
         turns_at = next(mount.path for mount in seen.mounts if mount.scope == seen.turns)

@@ -31,19 +31,31 @@ FAILED, BAD_INVOCATION, INTERRUPTED = 1, 2, 130
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of the whole command line, or of one command, whose module alone is then imported."""
     parser = argparse.ArgumentParser(
-        prog="neosian", description="A memory wiki for coding agents, in plain files under git."
-    )
+        prog="neosian", description="A memory wiki for coding agents, in plain files under git.",
+        formatter_class=_trial,
+    )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"neosian {__version__}")
-    # Without `prog` argparse would measure the terminal to find out, which takes a quarter of an interpreter's start.
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
+    made = [parser]
     for name, about in COMMANDS.items():
         if only in (None, name):
-            command = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+            command = commands.add_parser(
+                name, help=about, description=about[0].upper() + about[1:] + ".", formatter_class=_trial
+            )
             command.add_argument(
                 "--root", metavar="DIR", help="the home (default: $NEOSIAN_HOME, else ~/.neosian)"
             )
             importlib.import_module(f"neosian.commands.{name}").configure(command)
+            made.append(command)
+    for each in made:
+        each.formatter_class = argparse.HelpFormatter
     return parser
+
+
+def _trial(prog: str) -> argparse.HelpFormatter:
+    """What argparse tries each new argument out with. Left alone it would measure the terminal for that, and import
+    for it what takes a quarter of an interpreter's start."""
+    return argparse.HelpFormatter(prog, width=80)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -54,14 +54,18 @@ _STATES = {"interrupted": "(interrupted)", "unfinished": "(unfinished)", "failed
 
 
 class Mount:
-    """A scope as the session sees it: its path (`/project`), its store, and its index, open and caught up."""
+    """A scope as the session sees it: its path (`/project`), its store, and its index, open and caught up.
 
-    __slots__ = ("index", "path", "store")
+    ``waiting``: documents that are not adopted, as they hold a secret or cannot be read; nobody is told of them.
+    """
 
-    def __init__(self, path: str, store: Store, index: Index) -> None:
+    __slots__ = ("index", "path", "store", "waiting")
+
+    def __init__(self, path: str, store: Store, index: Index, waiting: Iterable[str] = ()) -> None:
         self.path = path
         self.store = store
         self.index = index
+        self.waiting = frozenset(waiting)
 
 
 class Block:
@@ -96,7 +100,12 @@ def start_block(
     footer = _footer(sessions)
     room = budget - cost(intro) - cost(footer) - cost(_fenced("0" * 12, ""))
     kept = int(_LEFT_OFF * budget) if sessions else 0
-    entries = [(mount, entry) for mount in mounts for entry in mount.index.documents()]
+    entries = [
+        (mount, entry)
+        for mount in mounts
+        for entry in mount.index.documents()
+        if entry.path not in mount.waiting
+    ]
     today = _date(now)
 
     spare = _PROFILE * budget

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from neosian import audit, config, conversations, places, projects, recall, recording, scope, turns
+from neosian import adopt, audit, config, conversations, places, projects, recall, recording, scope, turns
 from neosian.commits import Commit
 from neosian.context import Block, Mount, start_block, utf16
 from neosian.draft import Draft
@@ -74,6 +74,7 @@ class Scope:
         client = scope.slug(actor.partition(":")[0]) or "program"
         settings, _ = config.load(self.home)
         policy = Policy(settings.record_output_chars, settings.record_input_chars, settings.record_ignore)
+        actor = policy.redact(actor)  # it goes into trailers, too
         said = [_line(message) for message in messages]
         id = span or os.urandom(8).hex()
         machine = places.machine(self.home)
@@ -146,9 +147,10 @@ class Scope:
         with Index.open(self._store.cache) as index:
             if self._store.exists:
                 index.catch_up(self._store.repo, None)
+            mount = Mount("/project", self._store, index, adopt.waiting(self._store.repo))
             return start_block(
-                [Mount("/project", self._store, index)], source=source, conversation=conversation, client="program",
-                now=time.time(), budget=budget, cost=utf16,
+                [mount], source=source, conversation=conversation, client="program", now=time.time(), budget=budget,
+                cost=utf16,
             )  # fmt: skip
 
 

@@ -60,15 +60,34 @@ def stores(home: str) -> list[Store]:
 
 def find(home: str, root: str) -> Project:
     """The project whose root this is: as registered, else as it would be registered. Writes nothing."""
-    identities = [scope.identity(each) for each in (*scope.remote_identities(root), root)]
+    identities = _identities(root)
     known = _known(home)
     for name, theirs in known.items():
         if theirs & set(identities):
             return Project(name, root, identities)
-    name = scope.slug(os.path.basename(root))[:80].strip("-") or "project"
+    shown = root if identities[-1] == scope.identity(root) else identities[-1]
+    name = scope.slug(os.path.basename(shown))[:80].strip("-") or "project"
     if name in known:
         name = f"{name}-{object_id('blob', identities[0].encode('utf-8', 'surrogateescape'))[:4]}"
     return Project(name, root, identities)
+
+
+def _identities(root: str) -> list[str]:
+    """What the project of ``root`` goes by: its remotes and, as the last, its path. They are written under git.
+
+    A remote that holds a secret (a token among its folders) is left out, in the path it is replaced.
+    """
+    found = [scope.identity(each) for each in (*scope.remote_identities(root), root)]
+    if not any(_may_be_secret(part) for each in found for part in each.split("/")):
+        return found
+    from neosian.redact import redact  # a start would pay for it
+
+    clean = [redact(each) for each in found]
+    return [each for each in found[:-1] if each in clean] + clean[-1:]
+
+
+def _may_be_secret(part: str) -> bool:
+    return "=" in part or ":" in part or (len(part) >= 16 and any(char.isdigit() for char in part))
 
 
 def register(home: str, root: str) -> Project:

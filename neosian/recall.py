@@ -272,7 +272,8 @@ def _scan(index: Index, wanted: query.Query, where: str, values: list[object]) -
 
 def _weighed(texts: dict[int, str], parts: list[str]) -> dict[int, float]:
     """Scores by how often the parts stand in each text; a part that few texts hold weighs more."""
-    found = [(id, [text.lower().count(part) for part in parts]) for id, text in texts.items()]
+    lowered = {id: text.lower() for id, text in texts.items()}
+    found = [(id, [text.count(part) for part in parts]) for id, text in lowered.items()]
     weights = [len(found) / (1 + sum(1 for _, counts in found if counts[at])) for at in range(len(parts))]
     scores = {
         id: 0.01 + sum(weight * count / (count + 1) for weight, count in zip(weights, counts, strict=True))

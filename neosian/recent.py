@@ -32,7 +32,10 @@ class Recent:
         for row in os.fsdecode(files.read(self._path) or b"").split("\0")[:-1]:
             head, _, path = row.partition("\n")
             at, *blobs = head.split(" ")
-            self.rows[path] = (float(at), blobs)
+            try:
+                self.rows[path] = (float(at), blobs)
+            except ValueError:
+                continue  # torn: it only helps
 
     def add(self, changes: Iterable[Change]) -> None:
         """Remember one landing."""

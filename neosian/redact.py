@@ -40,9 +40,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Found = Iterator[tuple[int, int, str]]  # start, end and kind of one secret
+    Near = list[tuple[int, "Token | Shape"]]
 
 # A secret that is gone can show the end of another one, which then is found; more than two rounds were never seen.
 ROUNDS = 5
+
+
+# Characters of no width, which can stand inside a word and leave it looking the same.
+UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff\u00ad\u180e\u034f"
 
 
 def marker(kind: str) -> str:
@@ -70,8 +75,14 @@ def redact(text: str) -> str:
 
     Doing it twice changes nothing more. The result is an ordinary ``str`` when something was replaced.
     """
+    return _redacted(text, None)
+
+
+def _redacted(text: str, near: Near | None) -> str:
+    if len(text) < SHORTEST_TOKEN and (not text or text.isidentifier()):
+        return text  # a name: too short for a token, and nothing in it joins a name to a value
     for _ in range(ROUNDS):
-        spans = _spans(text)
+        spans = _spans(text, near)
         if not spans:
             break
         text = _replaced(text, spans)
@@ -84,16 +95,35 @@ def redact_value(value: object) -> object:
     A key can make a harmless looking value a secret: ``{"password": "hunter22"}``. Values that are neither ``str``,
     ``dict`` nor ``list`` come back as they are, but for a number under a password's name.
     """
+    text = "\n".join(_strings(value))
+    near = _near(text)  # once for all of it: a value may have thousands of members
+    return _walked(value, near) if near or "pass" in text.lower() else value
+
+
+def _strings(value: object) -> Iterator[str]:
+    """All strings and keys of a value."""
     if isinstance(value, str):
-        return redact(value)
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield str(key)
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+
+
+def _walked(value: object, near: Near) -> object:
+    if isinstance(value, str):
+        return _redacted(value, near)
     if isinstance(value, list):
-        return [redact_value(item) for item in value]
+        return [_walked(item, near) for item in value]
     if not isinstance(value, dict):
         return value
     named = _named_pair(value)
     return {
-        redact(key) if isinstance(key, str) else key: _redact_member(
-            named if key == "value" and named else key, item
+        _redacted(key, near) if isinstance(key, str) else key: _redact_member(
+            named if key == "value" and named else key, item, near
         )
         for key, item in value.items()
     }
@@ -105,22 +135,35 @@ def _named_pair(value: dict[object, object]) -> str | None:
     return name if isinstance(name, str) and "value" in value else None
 
 
-def _redact_member(name: object, item: object) -> object:
+def _redact_member(name: object, item: object, near: Near) -> object:
     """Return what stands under ``name`` in a JSON object, redacted."""
     if isinstance(item, list):
-        return [_redact_member(name, one) if isinstance(one, str) else redact_value(one) for one in item]
+        if str(name).lower() == "cookies":  # of HAR files and browser drivers
+            return [_redact_cookie(one, near) for one in item]
+        return [
+            _redact_member(name, one, near) if isinstance(one, str) else _walked(one, near) for one in item
+        ]
     kind = _member_kind(name) if isinstance(name, str) else None
     if kind is None or isinstance(item, bool) or not isinstance(item, (str, int)):
-        return redact_value(item)
+        return _walked(item, near)
     if isinstance(item, int):
         return marker(kind) if kind == "password" and item > 999 else item
     if kind in ("authorization", "cookie"):
         # Read as the header it is, so that the scheme stays.
         head = f"{name}: "
-        return redact(head + item)[len(head) :]
-    shown = redact(item)
+        return _redacted(head + item, near)[len(head) :]
+    shown = _redacted(item, near)
     told = re.fullmatch(r"\[redacted:[a-z-]+\]", shown)  # by a rule that says more than the name does
     return marker(kind) if not told and is_secret_value(item, kind, str(name)) else shown
+
+
+def _redact_cookie(item: object, near: Near) -> object:
+    """Return ``{"name": "sid", "value": "x"}`` without the value."""
+    value = item.get("value") if isinstance(item, dict) else None
+    if not isinstance(item, dict) or not isinstance(value, str) or _is_placeholder(value) or len(value) < 8:
+        return _walked(item, near)
+    shown = _walked({**item, "value": ""}, near)
+    return {**shown, "value": marker("cookie")} if isinstance(shown, dict) else shown
 
 
 def _member_kind(name: str) -> str | None:
@@ -133,41 +176,80 @@ def _member_kind(name: str) -> str | None:
 def hide_private(text: str, *, whole: bool) -> str:
     """Return ``text`` with each ``<private>…</private>`` replaced by ``[private]``.
 
-    Tags may nest and span lines; case does not matter. A tag never closed hides to the end when ``whole`` is true
-    (a person's prompt: better too much than too little) and is left alone otherwise (a file that holds the word).
+    Tags may nest and span lines; case and characters that nobody sees do not matter. With ``whole`` (a person's
+    prompt: better too much than too little) a tag never closed hides to the end, and a closing tag too many tells
+    that one before it was only quoted: everything from the first tag on goes. Without it (a file that holds the word)
+    such tags are left alone.
     """
-    if "<" not in text or "private" not in text.lower():
+    seen, places = _seen(text)
+    if "<" not in seen or "private" not in seen.lower():
         return text
+    for start, end in reversed(_private_spans(seen, whole)):
+        if places is not None:
+            start, end = places[start], places[end - 1] + 1 if end < len(seen) else len(text)
+        text = f"{text[:start]}[private]{text[end:]}"
+    return text
+
+
+def _private_spans(text: str, whole: bool) -> list[tuple[int, int]]:
+    first: int | None = None
     opens: list[int] = []
     spans: list[tuple[int, int]] = []
     for tag in re.finditer(r"<\s{0,9}(/?)\s{0,9}private(?:\s[^>]{0,999})?\s{0,9}/?>", text, re.IGNORECASE):
         if not tag[1]:
             opens.append(tag.start())
+            first = tag.start() if first is None else first
+        elif whole and _is_quoted(text, *tag.span()):
+            continue
         elif opens:
             start = opens.pop()
             spans = [span for span in spans if span[0] < start] if spans and spans[-1][0] > start else spans
             spans.append((start, tag.end()))
+        elif whole and first is not None:
+            spans = [(first, tag.end())]
     if whole and opens:
         spans = [span for span in spans if span[0] < opens[0]]
         spans.append((opens[0], len(text)))
-    for start, end in reversed(spans):
-        text = f"{text[:start]}[private]{text[end:]}"
-    return text
+    return spans
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    around = text[max(0, start - 1) : start], text[end : end + 1]
+    return around in (('"', '"'), ("'", "'"), ("`", "`"), ("“", "”"), ("«", "»"))
+
+
+def _seen(text: str) -> tuple[str, list[int] | None]:
+    """Return ``text`` as it looks, and the place of each of its characters in ``text``; None where that is its own."""
+    if text.isascii() or not any(char in text for char in UNSEEN):
+        return text, None
+    places = [at for at, char in enumerate(text) if char not in UNSEEN]
+    return "".join(text[at] for at in places), places
 
 
 # --- how rules are applied ----------------------------------------------------------------------------------
 
 
-def _spans(text: str) -> list[tuple[int, int, str]]:
-    """Return where the secrets of ``text`` stand: sorted, apart from each other, each with its kind."""
+def _near(text: str) -> Near:
+    """Return the rules, each with its rank, of which a literal stands in ``text``: no other can find anything there."""
     words = "\n".join(word for word in text.split() if len(word) >= SHORTEST_TOKEN)
     low = _folded(text)
-    found: list[tuple[int, int, int, str]] = []
+    near: Near = []
     for rank, rule in enumerate(RULES):
         if isinstance(rule, Token):
-            places = _tokens(rule, text) if words and any(start in words for start in rule.starts) else ()
-        else:
-            places = rule.find(text, low) if any(hint in low for hint in rule.hints) else ()
+            if words and any(start in words for start in rule.starts):
+                near.append((rank, rule))
+        elif any(hint in low for hint in rule.hints):
+            near.append((rank, rule))
+    return near
+
+
+def _spans(text: str, near: Near | None = None) -> list[tuple[int, int, str]]:
+    """Return where the secrets of ``text`` stand: sorted, apart from each other, each with its kind."""
+    near = _near(text) if near is None else near
+    low = _folded(text) if near else text
+    found: list[tuple[int, int, int, str]] = []
+    for rank, rule in near:
+        places = _tokens(rule, text) if isinstance(rule, Token) else rule.find(text, low)
         found += ((start, end, rank, kind) for start, end, kind in places)
     return _merged(found)
 
@@ -365,7 +447,7 @@ def _addresses(text: str, low: str) -> Found:
     user, char = r"://[^\s/?#@:\"'`<>\\\[]{0,128}:", r"[^\s/?\"'`<>\\]"
     pattern = re.compile(
         # A slash belongs in no password, yet people write it; what stands before it then must not be a port.
-        rf"{user}({char}{{1,256}}|(?!\d{{1,5}}/){char}{{1,128}}/(?:(?!://)[^\s?#\"'`<>\\]){{1,256}})"
+        rf"{user}({char}{{1,256}}|(?!\d{{1,5}}/){char}{{1,128}}/(?!/)(?:(?!://)[^\s?#\"'`<>\\]){{1,256}})"
         r"@(?=[\w\[%$({.-])"
     )
     for at in _places(text, "://"):
@@ -412,6 +494,11 @@ ENCODED = (
 # A pair's other half: {"name": "DB_PASSWORD", "value": "x"}, - name: DB_PASSWORD / value: x, <add key="…" value="x"/>
 PAIRED = (
     rf"(?:{QUOTE})?{BLANKS},?{BLANKS}(?:{QUOTE})?value(?:{QUOTE})?[ \t]{{0,4}}([:=])[ \t]{{0,4}}({QUOTE})?"
+)
+# Types and algorithms that stand in a cell beside a name.
+TYPES = (
+    r"(?i:(?:n?var)?char|string|str|text|u?int|float|bytes?|binary|bits?|sha|md|hex|base|uuid|utf|aes|rsa|hmac|ed|v)"
+    r"[-_]?\d{1,4}(?:\(\d*\))?|\w{1,20}\(.*\)|\w{1,12}\[\d*\]"
 )
 # Calls: setPassword("x"), define('DB_PASSWORD', 'x')
 CALLED = rf"(?:({QUOTE})[ \t]{{0,4}},|\()[ \t]{{0,4}}({QUOTE})"
@@ -500,9 +587,8 @@ def _elsewhere(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
             return match.span(2)
     if "|" in follows:
         return _table_cell(text, start, end, kind)
-    if "(" in follows[:1] or "," in follows:
-        if value := _called_value(text, start, end, kind):
-            return value
+    if ("(" in follows[:1] or "," in follows) and (value := _called_value(text, start, end, kind)):
+        return value
     return _paired_value(text, start, end, kind)
 
 
@@ -560,7 +646,7 @@ def _table_cell(text: str, start: int, end: int, kind: str) -> tuple[int, int] |
         return None
     value = match[1]
     mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
-    typed = re.fullmatch(r"[A-Za-z]{2,9}[-_]?\d{1,4}(?:\(\d*\))?|\w{1,20}\(.*\)|\w{1,12}\[\d*\]", value)
+    typed = re.fullmatch(TYPES, value)
     ok = mixed and not typed and is_secret_value(value, kind, text[start:end])
     return match.span(1) if ok else None
 
@@ -665,7 +751,7 @@ def _closing_quote(text: str, start: int, quote: str) -> int | None:
 
 
 def _word_end(text: str, at: int) -> int:
-    match = re.compile(r"[^\s\"'`\\]{0,4096}").match(text, at)
+    match = re.compile(r"[^\s\"'`\\\x1b]{0,4096}").match(text, at)
     return match.end() if match else at
 
 

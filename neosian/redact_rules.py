@@ -146,6 +146,8 @@ TOKENS = (
     Token("jwt", "eyJ", r"eyJ[\w-]{8,4096}\.eyJ[\w-]{8,16384}\.[\w-]{0,4096}", "RFC 7519; RFC 7515 section 3.1"),
 )
 
+_QUOTED = r"\\{0,15}[\"']([^\s\"'\\]{4,200})\\{0,15}[\"']"
+_ECHO = r"echo[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?\\{0,15}[\"']?([^\s\"'|&;<>()`\\]{4,200})\\{0,15}[\"']?[ \t]{0,4}"
 # Commands that take a password without naming it: a literal that stands in the text, one that the pattern begins at
 # (both in lower case), and the pattern with the password in group 1.
 COMMANDS = (
@@ -157,16 +159,15 @@ COMMANDS = (
         r"mysql(?:dump|admin)?\b[^\n|;]{0,200}?[ \t]-p(?!ort|rint|rotocol|\W)([^\s\"']{4,200})"),
     ("machine ", "machine ",
         r"machine[ \t]{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(\S{1,200})"),
-    ("-pass", "-pass", r"-pass(?:in|out)?[ \t=]{1,4}[\"']?pass:([^\s\"']{1,200})"),
+    ("-pass", "-pass", r"-pass(?:in|out)?[ \t=]{1,4}[\"']?pass:([^\s\"'<>`\\]{1,200})"),
     ("identified by", "identified by",
-        r"identified by[ \t]{1,4}(?:password[ \t]{1,4})?\\{0,15}[\"']([^\s\"'\\]{4,200})\\{0,15}[\"']"),
-    ("identified with", "identified with",
-        r"identified with[ \t]{1,4}\S{1,60}[ \t]{1,4}by[ \t]{1,4}\\{0,15}[\"']([^\s\"'\\]{4,200})\\{0,15}[\"']"),
+        r"(?:(?-i:IDENTIFIED BY)|identified by(?=[^\n\d]{1,99}\d))[ \t]{1,4}(?:password[ \t]{1,4})?" + _QUOTED),
+    ("identified with", "identified with", r"identified with[ \t]{1,4}\S{1,60}[ \t]{1,4}by[ \t]{1,4}" + _QUOTED),
     ("sudo -", "echo ",
-        r"echo[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?\\{0,15}[\"']?([^\s\"'|&;<>()`\\]{4,200})\\{0,15}[\"']?[ \t]{0,4}"
-        r"\|[ \t]{0,4}sudo(?:[ \t]{1,4}-[\w-]{1,40}){0,4}?[ \t]{1,4}(?:-(?-i:[A-Za-z]{0,4}S)|--stdin)(?!\w)"),
+        _ECHO +
+        r"\|[ \t]{0,4}sudo(?:[ \t]{1,4}-(?:[ugprt][ \t]{1,4}[\w.-]{1,32}|[\w-]{1,40})){0,4}?[ \t]{1,4}(?:-(?-i:[A-Za-z]{0,4}S)|--stdin)(?!\w)"),
     ("-stdin", "echo ",
-        r"echo[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?\\{0,15}[\"']?([^\s\"'|&;<>()`\\]{4,200})\\{0,15}[\"']?[ \t]{0,4}"
+        _ECHO +
         r"\|[^\n|;]{1,200}?[ \t]--password-stdin(?!\w)"),
     (":5432:", ":5432:", r":5432:[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s\"'`:]{4,200})(?!\S)"),
     ("*:*:*:", "*:*:*:", r"(?<![^\n])\*:\*:\*:[\w*.@-]{1,64}:([^\s\"'`:]{4,200})(?!\S)"),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from neosian.calls import Globs, named_paths
-from neosian.payload import Cut, left_out, length
+from neosian.calls import Globs, named_paths, without_ignored
+from neosian.payload import Cut, compact, left_out, length
 from neosian.turns import PERSON
 
 TYPE_CHECKING = False
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 WINDOW = 4096  # characters beyond a cut that are looked at for a secret that lies across it
+MEMBERS = 5000  # of a value: one with more is kept as its compact JSON, cut like any text
 PLAIN = ("text", "reason", "error")  # fields that hold text
 VALUES = ("input", "payload")  # fields that hold any JSON
 TYPED = ("compact", "event")  # kinds that may hold what a person typed, beside prompts
@@ -101,7 +102,7 @@ def _rendered(line: Line, policy: Policy, about: Mapping[str, object], cwd: str)
         return _dropped(line, pattern)
     for name in PLAIN:
         if isinstance(line.get(name), str):
-            line |= _text(line, name, policy)
+            line |= _text(line, name, policy, cwd)
     for name in VALUES:
         if name in line:
             line |= _value(line[name], name, policy, kind in TYPED)
@@ -121,37 +122,39 @@ def _dropped(line: Line, pattern: str) -> Line:
     return {**kept, "dropped": pattern}
 
 
-def _text(line: Line, name: str, policy: Policy) -> Line:
+def _text(line: Line, name: str, policy: Policy, cwd: str) -> Line:
     """One text of a line without secrets, and its true length where it is cut."""
     text = line[name]
     said = "from" not in line if line["kind"] == "prompt" else line.get("from") == PERSON
     output = line["kind"] == "tool_result" and name == "text" and not said
     if output and length(text) > policy.output_chars:
-        return {name: _cut(text, policy, line.get("ok") is False), "chars": length(text)}
-    kept = policy.redact(policy.hide_private(text, whole=said or line["kind"] in TYPED))
+        return {name: _cut(text, policy, line.get("ok") is False, cwd), "chars": length(text)}
+    left = without_ignored(text, policy.ignore, cwd) if output else text
+    kept = policy.redact(policy.hide_private(left, whole=said or line["kind"] in TYPED))
     if isinstance(text, Cut):
         head, mark, tail = kept.partition(" left out …]\n")
         kept = head + mark + _ORPHAN.sub("[redacted:private-key]", tail)
     return {name: str(kept), **({"chars": length(text)} if length(text) > len(text) else {})}
 
 
-def _cut(text: str, policy: Policy, both: bool) -> str:
+def _cut(text: str, policy: Policy, both: bool, cwd: str) -> str:
     """The head of a text, or ``both`` ends of it, where an error tends to say what it is."""
     limit = policy.output_chars
     if not both:
-        return _head(_clean_head(text, limit + WINDOW, policy), text, limit)
+        return _head(_clean_head(text, limit + WINDOW, policy, cwd), text, limit)
     half = limit // 2
-    clean = policy.redact(policy.hide_private(text, whole=False))
+    clean = policy.redact(policy.hide_private(without_ignored(text, policy.ignore, cwd), whole=False))
     if len(clean) <= limit:
         return clean  # little was left of it when it came in
     tail = _ORPHAN.sub("[redacted:private-key]", clean[-half:]) if isinstance(text, Cut) else clean[-half:]
     return left_out(clean[:half], tail, length(text))
 
 
-def _clean_head(text: str, size: int, policy: Policy) -> str:
+def _clean_head(text: str, size: int, policy: Policy, cwd: str) -> str:
     """The first ``size`` characters without secrets and private parts, also one that ends further on."""
     ends_later = "</private" in text[size:].lower()
-    return policy.redact(policy.hide_private(text[:size], whole=ends_later))
+    head = without_ignored(text[:size], policy.ignore, cwd)
+    return policy.redact(policy.hide_private(head, whole=ends_later))
 
 
 def _head(redacted: str, text: str, limit: int) -> str:
@@ -170,10 +173,26 @@ def _room(size: int, text: str, limit: int) -> int:
 def _value(value: Any, name: str, policy: Policy, typed: bool) -> Line:
     """A JSON value within limits, and the true lengths of the strings that were cut."""
     limit = policy.input_chars
+    if _members(value) > MEMBERS:
+        text = compact(value)
+        ends_later = "</private" in text[limit + WINDOW :].lower()
+        head = policy.redact(policy.hide_private(str(text[: limit + WINDOW]), whole=typed or ends_later))
+        return {name: _head(head, text, limit), "chars": {"": length(text)}}
     shown = _without_private(_window(value, limit + WINDOW), policy, typed)
     kept = _cut_value(policy.redact_value(shown), value, limit)
     chars = dict(_lengths(value, "", limit))
     return {name: kept, **({"chars": chars} if chars else {})}
+
+
+def _members(value: Any) -> int:
+    """How many members a value has in all its lists and objects, counted until they are too many."""
+    count, left = 0, [value]
+    while left and count <= MEMBERS:
+        one = left.pop()
+        if isinstance(one, (dict, list)):
+            count += len(one)
+            left += one.values() if isinstance(one, dict) else one
+    return count
 
 
 def _window(value: Any, size: int) -> Any:

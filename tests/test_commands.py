@@ -535,13 +535,11 @@ def test_a_path_as_search_prints_it_narrows_an_audit(
 
 
 def test_the_block_is_up_to_date_however_far_the_index_is_behind(home: Home, capsys: Said) -> None:
-    shutil.rmtree(home.path / "cache")
+    assert "Fix the login page" in as_json(capsys, "context")["text"]
     for number in range(60):
         git(home.shop, "commit", "-q", "--allow-empty", "-m", f"Mine {number}")
-    home.committed("project/late.md", "---\ndescription: The newest of all\n---\n")
-    text = as_json(capsys, "context")["text"]
-    assert "Fix the login page" in text
-    assert "The newest of all" in text
+    home.talk("late").land("The newest of all")
+    assert "The newest of all" in as_json(capsys, "context")["text"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,3 +108,29 @@ def test_a_log_that_cannot_be_written_is_let_go(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("a file where a folder should be")
     files.log(str(tmp_path / "log" / "neosian.log"), "text")
     assert (tmp_path / "log").read_text() == "a file where a folder should be"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_or_a_device_in_the_place_of_a_file_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "README.md")
+    os.symlink("README.md", tmp_path / "link.md")
+    for path in (tmp_path / "README.md", tmp_path / "link.md", "/dev/zero"):
+        assert files.read(str(path)) is None
+        with pytest.raises(FileNotFoundError):
+            files.opened(str(path))
+
+
+def test_a_socket_in_the_place_of_a_file_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("config.toml")
+        assert files.read("config.toml") is None
+
+
+def test_a_folder_in_the_place_of_a_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        files.read(str(tmp_path))
+
+
+def test_files_that_the_system_makes_up_are_read_whole() -> None:
+    assert files.read("/proc/self/stat") or not os.path.exists("/proc/self/stat")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from neosian import filestore
 from neosian.errors import UsageError
 from neosian.filestore import FileStore, Scope, project_scope
 from neosian.scope import user_scope
-from tests.factories import fsck, log_of, repository, status, subjects
+from tests.factories import fsck, git, log_of, repository, status, subjects
 
 ACTOR = "tester:one"
 
@@ -130,3 +131,24 @@ def test_it_works_in_a_directory_that_is_gone(
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert append(FileStore(str(home)).scope("team:x"), "Hello") == 1
+
+
+def test_an_actor_that_holds_a_secret_is_written_without_it(home: Path) -> None:
+    token = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    here().append_turn("one", [{"role": "user", "text": "Hello"}], actor=f"tester:{token}")
+    scope = folder(home, here().text)
+    assert token not in str(log_of(scope)) + git(scope, "log", "--all")
+
+
+def test_a_document_that_waits_with_a_secret_is_told_to_nobody(home: Path) -> None:
+    append(here(), "Hello")
+    scope = folder(home, here().text)
+    page = scope / "profile" / "me.md"
+    page.parent.mkdir()
+    page.write_text("# Me\n\nI like tea.\n")
+    os.utime(page, (1, 1))
+    append(here(), "Two")
+    assert "I like tea." in here().context().text
+    page.write_text("# Me\n\npassword: hunter22\n")
+    (scope / ".git" / "neosian" / "waiting").write_text("profile/me.md\n")
+    assert "me.md" not in here().context().text

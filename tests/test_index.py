@@ -16,7 +16,7 @@ import pytest
 from neosian import commits, turns
 from neosian.errors import GitError
 from neosian.index import Index, turn_text
-from neosian.recall import Hit, find
+from neosian.recall import Hit, find, search
 from tests.scopes import ADA, BOB, NOW, Scope, turn_lines
 
 
@@ -499,3 +499,22 @@ def test_seconds_are_those_of_the_calendar(stamp: str) -> None:
 @pytest.mark.parametrize("stamp", ["", "yesterday", "2026-11-29"])
 def test_a_time_that_is_none(stamp: str) -> None:
     assert turns.seconds(stamp) == 0.0
+
+
+def test_a_text_that_cannot_be_unpacked_has_the_index_made_anew(scope: Scope) -> None:
+    scope.land(ADA, 1, "parser")
+    look(scope, "parser")
+    with sqlite3.connect(scope.cache) as db:
+        db.execute("UPDATE body SET packed = x'00'")
+    assert [named(hit) for hit in search(scope.store, "parser")] == ["1#1"]
+
+
+def test_texts_come_back_as_they_were_put_in_the_order_asked_for(tmp_path: Path) -> None:
+    with Index.open(str(tmp_path / "index.sqlite")) as index:
+        for id, text in ((1, "plain"), (2, "größer, 修复, \ud800"), (-1, "")):
+            index.put_text(id, text)
+        assert list(index.texts([2, 7, -1, 1]).items()) == [
+            (2, "größer, 修复, \ufffd"),
+            (-1, ""),
+            (1, "plain"),
+        ]

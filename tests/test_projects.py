@@ -273,7 +273,7 @@ def test_looking_a_renamed_project_up_moves_nothing(home: Home) -> None:
 # another branch, other paths
 
 
-@pytest.mark.parametrize("where", [("-b", "topic", "main~1"), ("--detach", "main~1")])
+@pytest.mark.parametrize("where", [("-b", "topic", "main~2"), ("--detach", "main~2")])
 def test_another_branch_in_the_user_scope_does_not_mix_projects_up(
     where: tuple[str, ...], home: Home, tmp_path: Path
 ) -> None:
@@ -300,6 +300,18 @@ def test_a_project_whose_path_is_no_text_stops_no_other(linked: bool, home: Home
     assert prompts_of(home.shop) == ["In the shop"]
     assert registered(home)["bad"] == [str(tmp_path) + r"/bad-\xff"]
     assert prompts_of(store_folder(home, "bad")) == ["In the odd one", "In the odd one again"]
+
+
+def test_a_token_in_a_remote_or_a_path_is_not_written_down(home: Home, tmp_path: Path) -> None:
+    token = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    git(home.project, "remote", "add", "origin", f"https://host.example/{token}/shop.git")
+    home.talk().land("Hello")
+    other = repository(tmp_path / token)
+    home.talk(OTHER, cwd=other).land("Hello from a folder with an odd name")
+    assert registered(home)["shop"] == [str(home.project)]
+    assert registered(home)["redacted-github-token"] == [str(tmp_path / "[redacted:github-token]")]
+    assert token[4:] not in git(home.user, "log", "-p", "--all")
+    assert projects.find(str(home.path), str(other)).slug == "redacted-github-token"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from neosian import query
 from neosian.query import distance, expand, near, parse, quoted, stem
 
 
@@ -83,3 +84,23 @@ def test_the_nearest_words_win() -> None:
 
 def test_a_stem_stands_in_its_inflections() -> None:
     assert {stem(word) for word in ("handle", "handles", "handled", "handling")} == {"handl"}
+
+
+@pytest.mark.parametrize("text", ["größer — schneller …", "naïve → 3 €", "🙂", "Ελληνικά и русский"])
+def test_text_without_dense_scripts_compiles_no_pattern_for_them(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "_SEAM", "(")
+    monkeypatch.setattr(query, "_RUN", "(")
+    assert expand(text) == text
+    parse(text)
+
+
+@pytest.mark.parametrize("text", ["了", "ภาษา", "カ", "ｶ", "한국어", "𠀀", "x 了"])
+def test_text_in_dense_scripts_is_widened(text: str) -> None:
+    assert expand(text) != text
+
+
+@pytest.mark.parametrize("word", ["हिन्दी", "café", "cafe\u0301", "naïve"])
+def test_signs_inside_words_do_not_part_them(word: str) -> None:
+    assert parse(word).words == [word]

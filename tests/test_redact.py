@@ -288,6 +288,75 @@ HIDDEN = [  # text, what must be gone, what must be there
     ("password := `hunter22`", "hunter22", "password := `[redacted:password]`"),
     (':password => "hunter2"', "hunter2", ':password => "[redacted:password]"'),
     ("İstanbul İİİ password=hunter2 İ", "hunter2", "password=[redacted:password] İ"),
+    ("password = swordfish99", "swordfish99", "password = [redacted:password]"),
+    # encoded, escaped, coloured
+    ("next=%2Fin%3Fpassword%3Dhunter2%26u%3D1", "hunter2", "password%3D[redacted:password]%26u%3D1"),
+    ("q=a%253Ftoken%253Dabc123def456%2526b", "abc123", "token%253D[redacted:token]%2526b"),
+    ("%7B%22password%22%3A%20%22hunter2%22%7D", "hunter2", "%22[redacted:password]%22%7D"),
+    (json.dumps(json.dumps(json.dumps({"password": "hunter2", "u": 1}))), "hunter2", "[redacted:password]"),
+    (
+        json.dumps(json.dumps(json.dumps(json.dumps({"apiKey": "hunter22"})))),
+        "hunter22",
+        "[redacted:api-key]",
+    ),
+    (json.dumps(json.dumps(json.dumps({"c": "A=1\nPASSWORD=hunter2\nls"}))), "hunter2", "nls"),
+    (
+        json.dumps(json.dumps(json.dumps({"Authorization": "Bearer t0psecret"}))),
+        "t0psecret",
+        "Bearer [redacted:",
+    ),
+    ("\x1b[31mpassword\x1b[0m=hunter2", "hunter2", "\x1b[0m=[redacted:password]"),
+    ("\x1b[1;31mDB_TOKEN\x1b[m=\x1b[32mabc123def456\x1b[0m x", "abc123", "[redacted:token]\x1b[0m x"),
+    ("DB_\x1b[01;31m\x1b[KPASSWORD\x1b[m\x1b[K=swordfish", "swordfish", "\x1b[K=[redacted:password]"),
+    (json.dumps("\x1b[31mpassword\x1b[0m=hunter2"), "hunter2", '[redacted:password]"'),
+    ("&quot;password&quot;: &quot;hunter2&quot;,", "hunter2", "&quot;[redacted:password]&quot;,"),
+    # lists, pairs, tables
+    ('{"set-cookie": ["sid=abc123; Path=/", "b=hunter2"], "a": 1}', "abc123", '], "a": 1}'),
+    ('{"set-cookie": ["sid=abc123; Path=/", "b=hunter2"]}', "hunter2", "[redacted:cookie]"),
+    (json.dumps({"Set-Cookie": ["sid=abc123"]}, indent=2), "abc123", "[redacted:cookie]"),
+    (
+        '{"name":"Authorization","value":"Bearer t0psecret"}',
+        "t0psecret",
+        '"value":"Bearer [redacted:authorization]"',
+    ),
+    ('{"name": "DB_PASSWORD", "value": "hunter2"}', "hunter2", '"value": "[redacted:password]"'),
+    (
+        json.dumps(json.dumps([{"name": "API_KEY", "value": "hunter22"}], indent=1)),
+        "hunter22",
+        "[redacted:api-key]",
+    ),
+    (
+        "- name: DB_PASSWORD\n  value: swordfish\n- name: A",
+        "swordfish",
+        "value: [redacted:password]\n- name: A",
+    ),
+    ('<add key="Password" value="hunter2"/>', "hunter2", 'value="[redacted:password]"/>'),
+    (
+        '{"cookies": [{"name": "sid", "value": "abcdef123456"}], "u": 1}',
+        "abcdef",
+        '"[redacted:cookie]"}], "u": 1',
+    ),
+    ("| user | bob |\n| password | hunter22 |\n", "hunter22", "| password | [redacted:password] |"),
+    ("| `API_KEY` | `hunter22a` |", "hunter22a", "`[redacted:api-key]` |"),
+    # calls and commands
+    ("define('DB_PASSWORD', 'hunter2');", "hunter2", "define('DB_PASSWORD', '[redacted:password]');"),
+    ('os.environ.setdefault("API_KEY", "hunter22")', "hunter22", '"API_KEY", "[redacted:api-key]")'),
+    ('ds.setPassword("hunter2");', "hunter2", 'setPassword("[redacted:password]");'),
+    ("user.set_password('hunter2')", "hunter2", "set_password('[redacted:password]')"),
+    ("CREATE USER x IDENTIFIED BY 'swordfish'", "swordfish", "IDENTIFIED BY '[redacted:password]'"),
+    ("alter user x identified with sha2 by 'hunter2';", "hunter2", "by '[redacted:password]';"),
+    ("tool --pass swordfish --user x", "swordfish", "--pass [redacted:password] --user x"),
+    ("openssl genrsa -aes256 -passout pass:hunter2 4096", "hunter2", "pass:[redacted:password] 4096"),
+    ("echo hunter2 | sudo -S ls", "hunter2", "echo [redacted:password] | sudo -S ls"),
+    ("echo 'hunter2' | sudo -u x -kS ls", "hunter2", "' | sudo -u x -kS ls"),
+    ("echo hunter22 | docker login -u b --password-stdin", "hunter22", "| docker login"),
+    ("db.example:5432:shop:bob:hunter2\n", "hunter2", "db.example:5432:shop:bob:[redacted:password]\n"),
+    ("*:*:*:postgres:hunter2", "hunter2", "*:*:*:postgres:[redacted:password]"),
+    (
+        "postgres://bob:ab/cd1234@db.example/shop",
+        "cd1234",
+        "postgres://bob:[redacted:url-password]@db.example/shop",
+    ),
 ]
 
 
@@ -358,6 +427,20 @@ WHOLE = [
     '"password": "Enter your password"', "password: 'must have 8 characters'", "The Authorization: header must be set",
     "Authorization: Bearer tokens are checked first", "Authorization: Basic authentication", "Cookie: how to bake 12=dozen",
     "a secret, a key, a token, and a password walk into a bar", "http://localhost:8080/@scope/pkg", "git@github.com:a/b.git",
+    "http://a.b:80/x/y@z", "https://a:b,https://c@d.e", "redis://h:6379/0/@x", "sftp://h:/srv/@x",
+    # pairs, calls, tables, commands that give no secret
+    '{"name": "password", "value": ""}', '{"name": "DB_PASSWORD", "valueFrom": {"secretKeyRef": {"name": "shop2"}}}',
+    "- name: DB_PASSWORD\n  value: $(PW)", "- name: DB_PASSWORD\n  valueFrom:\n    key: x1y2z3", "password value: 12345678",
+    "| password | string | the user's |", "| password | varchar64 |", "| token | description |", "| password | required |",
+    "| secret | sha256 |", "| api_key | see docs/keys2.md for more |", "|---|---|\n| token | int64 |",
+    'getpass("Password: ")', 'setPassword(password)', 'setPassword("")', 'validate_password("x1y2z3w4")', '["password", "secret1x"]',
+    'rename("password", "pass_word1")', "set_token(tokens[1])", 'set("password", "Enter your password")', "withSecret(secret)",
+    "identified by 'name'", "IDENTIFIED BY '<password>'", "identified by its id", "ffmpeg -i a -pass 1 b", "--pass 1", "use --pass to set it",
+    "openssl -passin env:PW -passout file:/run/pw1", "openssl -passout pass:$PW", "echo $PW | sudo -S ls", "echo done | sudo -s x",
+    "echo hello | sudo tee /etc/x1", "echo $T | docker login --password-stdin", "docker run -p 127.0.0.1:5432:5432 pg", "x:5432:a:b",
+    "arn:aws:logs:*:*:*", "arn:aws:iam:*:*:*:role:shop1", "password%3D%24PASSWORD", "token%3D12345678", "p%C3%A4ssword%20x1y2z3",
+    '{"cookies": [], "value": "abcdef123456"}', '"set-cookie": ["<name>=<value>"]', "cookies: [{ name, value }]",
+    "\x1b[31mpassword\x1b[0m is wrong", "password\x1b[0m: required",
     "http://a.b:80/x?y=z@w", "mailto:a@b.c", "docker run -u 1000:1000 x", "curl https://x.y/a:b", "12:30@noon ://",
 ]  # fmt: skip
 
@@ -413,6 +496,11 @@ HOSTILE = [
     "sk-proj-" + "-" * 100_000, "sk-proj-" * 12_000, "sig=" * 25_000, "sig=%3" * 16_000, "machine a login " * 6_000,
     "machine " + " " * 100_000, "Q~" * 50_000, "xoxb-" * 20_000, "a" * 100_000, " " * 100_000, "\\" * 100_000, "password" + "\\" * 100_000,
     "password:" + "a " * 50_000, "<password>" * 10_000, "gl" * 50_000 + "glpat-" * 5_000, "AKIA" * 25_000, ":AA" * 33_000, "x" * 9 + "İ" * 90_000,
+    "password%3D" * 9_000, "password%" * 11_000, "name: password\n" * 7_000, '"name":"password",' * 6_000, "\x1b[31mpassword\x1b[0m" * 6_000,
+    '{"cookies": [{"value": "abcdefgh1",' * 3_000, 'set-cookie: ["a=1", ' * 5_000, '"authorization",' + "\\n" * 50_000, "://a:b/" * 14_000,
+    "echo " * 20_000 + "sudo -", "echo aaaa | sudo -x " * 5_000, "-pass pass:" * 9_000, "identified by '" * 7_000, 'setPassword("' * 8_000,
+    'define("password",' * 5_000, "| password | hunter22a " * 4_500, "*:*:*:" * 17_000, ":5432:a:b" * 11_000, "password" + "\\n" * 50_000,
+    "<private>" + "\u200b" * 100_000,
     '"auth":' * 14_000, "password[" * 11_000, "sk-ant-" * 14_000, "hooks.slack.com/services/" * 4_000, "[0;" * 33_000 + "mghp_", "<private>" * 11_000,
 ]  # fmt: skip
 
@@ -453,6 +541,11 @@ def test_hostile_text_is_done_with(text: str) -> None:
         ([1, 2.5, None, "x"], [1, 2.5, None, "x"]),
         ({"password": {"value": "x", "min": 8}}, {"password": {"value": "x", "min": 8}}),
         ({"token": "gh" + "p_" + WORD36}, {"token": "[redacted:github-token]"}),
+        ({"smtpPass": "hunter22"}, {"smtpPass": "[redacted:password]"}),
+        (
+            {"cookies": [{"name": "sid", "value": "abcdef123456"}, "x"]},
+            {"cookies": [{"name": "sid", "value": "[redacted:cookie]"}, "x"]},
+        ),
     ],
 )
 def test_values_are_walked_and_keys_tell_secrets(value: object, shown: object) -> None:
@@ -492,6 +585,12 @@ def test_a_name_tells_what_it_holds(name: str, kind: str | None) -> None:
         ('a <private why="x">b</private>', True, "a [private]"),
         ("private: List<Private> <privateer>", True, "private: List[private]"),
         ("nothing private here", True, "nothing private here"),
+        ('a <private>"</private>" b </private> c', True, "a [private] c"),
+        ("a <private>b </private> c </private> d", True, "a [private] d"),
+        ("a <private>b </private> c </private> d", False, "a [private] c </private> d"),
+        ("a <private>b `</private>` c", True, "a [private]"),
+        ("a <priv\u200bate>b</private\ufeff> c\u200b", False, "a [private] c\u200b"),
+        ("a\u200b <private> \u200b", True, "a\u200b [private]"),
         ("<privateer> <b>private</b>", True, "<privateer> <b>private</b>"),
     ],
 )

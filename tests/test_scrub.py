@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -154,6 +155,30 @@ def test_other_functions_can_take_the_secrets_out() -> None:
 
 def test_fields_that_are_not_known_survive() -> None:
     assert rendered("answer", text="a", later={"x": 1})["later"] == {"x": 1}
+
+
+# values of many members, and files that an output names
+
+
+def test_a_value_of_too_many_members_is_kept_as_text() -> None:
+    many = {f"password{n}": "hunter22" for n in range(20_000)}
+    line = rendered("tool_call", input={"options": many})
+    assert len(line["input"]) == 16_384
+    assert "hunter22" not in line["input"]
+    assert line["chars"] == {"": len(json.dumps({"options": many}, separators=(",", ":")))}
+
+
+def test_a_value_of_many_members_stays_a_value() -> None:
+    asked = {"paths": [f"/srv/{n}" for n in range(4000)]}
+    assert rendered("tool_call", input=asked)["input"] == asked
+
+
+@pytest.mark.parametrize("ok", [True, False])
+@pytest.mark.parametrize("size", [0, 9000])
+def test_lines_of_a_file_to_ignore_are_taken_out_of_an_output(ok: bool, size: int) -> None:
+    text = f"a.py:1:x\n/srv/.env:KEY=hunter\nb.py:2:y\n{'z' * size}"
+    shown = rendered("tool_result", Policy(ignore=["**/.env*"]), text=text, ok=ok)["text"]
+    assert shown.startswith("a.py:1:x\n/srv/.env:[dropped: **/.env*]\nb.py:2:y\n")
 
 
 # keys whose beginning is not there any more

@@ -177,3 +177,12 @@ def test_another_folder_may_be_the_spool(tmp_path: Path) -> None:
     name = put(spool)
     assert (tmp_path / "elsewhere" / "new" / name).exists()
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_among_the_events_is_set_aside(spool: Spool) -> None:
+    name = put(spool)
+    os.mkfifo(os.path.join(spool.new, "0-pipe"))
+    assert [entry.spooled.name for entry in spool.take()] == [name]
+    assert bad(spool) == {"0-pipe": "it is no regular file"}
+    assert [spooled.name for spooled in spool.peek()] == [name]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from neosian.turns import dumps, group, parse_lines, remember, stamp
+from neosian.turns import dumps, group, parse_lines, remember, seconds, stamp
 
 
 def line(turn: int, n: int, kind: str, **fields: Any) -> dict[str, Any]:
@@ -189,3 +189,22 @@ def test_a_launch_ends_in_several_ways(end: dict[str, Any]) -> None:
 def test_a_memory_grows_with_what_lands() -> None:
     memory = remember([line(1, 0, "turn", state="done", prompt_id="A")])
     assert remember([line(2, 0, "turn", state="done", prompt_id="B")], memory).prompts == {"A": 1, "B": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("1970-01-02T00:00:00Z", 86_400.0),
+        ("1970-01-01T01:00:00.250+01:00", 0.25),
+        ("1970-01-01 00:00:00-0130", 5_400.0),
+        ("2024-02-29T12:00:00", 1_709_208_000.0),
+        ("1970-01-01T00:00:01.5 or so", 1.5),
+        ("1970-01-01T00:00:01+1", 1.0),
+        ("1970-01-01", 0.0),
+        ("1970-01-01T00.00.01", 0.0),
+        ("yesterday at about noon", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_seconds_of_a_time(text: str, at: float) -> None:
+    assert seconds(text) == at
