@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import adopt, config, fastjson, files, places, projects
+from neosian import config, fastjson, files, places, projects
 from neosian.clients import adapter
 from neosian.context import Block, Mount, start_block
 from neosian.errors import NeosianError
@@ -17,6 +17,8 @@ from neosian.spool import Entry, Spool, header
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from neosian.store import Store
 
 _ANSWERED_FOR = 5.0
 
@@ -70,7 +72,7 @@ def block_for(
         for mount in seen.mounts:
             store = projects.open_store(home, mount.scope)
             index = Index.open(store.cache)
-            mounts.append(Mount(mount.path, store, index, adopt.waiting(store.repo)))
+            mounts.append(Mount(mount.path, store, index, _waiting(store)))
             if store.exists and not index.catch_up(store.repo, commits) and behind is not None:
                 behind.append(mount.scope)
         turns_at = next(mount.path for mount in seen.mounts if mount.scope == seen.turns)
@@ -82,6 +84,15 @@ def block_for(
         for shown in mounts:
             shown.index.close()
             shown.store.repo.close()
+
+
+def _waiting(store: Store) -> list[str]:
+    """Documents that are not adopted; hardly ever there are any, so that a start loads nothing for it."""
+    if not os.path.exists(os.path.join(store.repo.private, "waiting")):
+        return []
+    from neosian import adopt
+
+    return adopt.waiting(store.repo)
 
 
 def _first_to_answer(home: str, entry: Entry, event: Event) -> bool:

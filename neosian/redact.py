@@ -843,8 +843,10 @@ _SURROUNDED = (
     Shape("authorization", "authorization", _authorizations, "RFC 9110 section 11.6.2"),
     Shape("cookie", "cookie", _cookies, "RFC 6265 sections 4.1 and 4.2"),
     Shape("url-password", "://", _addresses, "RFC 3986 section 3.2.1"),
-    Shape("password", COMMAND_HINTS, _commands, "manual pages of curl, sshpass, docker, mysql, netrc"),
-    Shape("password", NAME_HINTS, _assignments, "our own: secret_name() and is_secret_value()"),
+    Shape("password", COMMAND_HINTS, _commands,
+        "manual pages of curl, sshpass, docker, mysql, netrc, openssl, sudo; MySQL and PostgreSQL manuals (pgpass)"),
+    Shape("password", NAME_HINTS, _assignments,
+        "our own: secret_name() and is_secret_value(); RFC 3986 section 2.1 for what is encoded"),
 )  # fmt: skip
 # In the order of what a kind tells: where two rules overlap, the first one names the secret.
 RULES: tuple[Token | Shape, ...] = (*_BLOCKS, *TOKENS, *_SURROUNDED)

@@ -165,7 +165,8 @@ COMMANDS = (
     ("identified with", "identified with", r"identified with[ \t]{1,4}\S{1,60}[ \t]{1,4}by[ \t]{1,4}" + _QUOTED),
     ("sudo -", "echo ",
         _ECHO +
-        r"\|[ \t]{0,4}sudo(?:[ \t]{1,4}-(?:[ugprt][ \t]{1,4}[\w.-]{1,32}|[\w-]{1,40})){0,4}?[ \t]{1,4}(?:-(?-i:[A-Za-z]{0,4}S)|--stdin)(?!\w)"),
+        r"\|[ \t]{0,4}sudo(?:[ \t]{1,4}-(?:[ugprt][ \t]{1,4}[\w.-]{1,32}|[\w-]{1,40})){0,4}?[ \t]{1,4}"
+        r"(?:-(?-i:[A-Za-z]{0,4}S)|--stdin)(?!\w)"),
     ("-stdin", "echo ",
         _ECHO +
         r"\|[^\n|;]{1,200}?[ \t]--password-stdin(?!\w)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +130,16 @@ def test_the_documents_of_both_scopes_are_shown(home: Home) -> None:
     assert "how to deploy the shop" in text
     assert "/project/project/deploy.md" in text
     assert "Ada works on the shop." in text
+
+
+def test_a_document_that_waits_with_a_secret_is_not_told(home: Home) -> None:
+    page = home.shop / "profile" / "me.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("# Me\n\nI like tea.\n")
+    os.utime(page, (1, 1))
+    home.talk(OTHER).land("Go on")
+    assert "I like tea." in told(home, home.talk(NEW))
+    page.write_text("# Me\n\npassword: hunter22\n")
+    os.utime(page, (2, 2))
+    home.talk(OTHER).land("And on")
+    assert "me.md" not in told(home, home.talk("one more"))
