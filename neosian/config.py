@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 
-from neosian import files
+from neosian import fastjson, files
 from neosian.errors import NeosianError
 
 TYPE_CHECKING = False
@@ -78,7 +77,7 @@ def parsed_toml(path: str, cache: str) -> dict[str, Any]:
         return {}
     stamp = f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
     try:
-        held = json.loads(files.read(cache) or b"{}")
+        held = fastjson.loads(files.read(cache) or b"{}")
         if isinstance(held, dict) and held.get("of") == stamp and isinstance(held.get("said"), dict):
             said: dict[str, Any] = held["said"]
             return said
@@ -92,7 +91,7 @@ def parsed_toml(path: str, cache: str) -> dict[str, Any]:
         raise ConfigError(path, str(error)) from None
     try:
         files.make_dir(os.path.dirname(cache))
-        files.write(cache, json.dumps({"of": stamp, "said": said}, default=str).encode())
+        files.write(cache, fastjson.dumps({"of": stamp, "said": said}, default=str).encode())
     except OSError:
         pass  # a cache that cannot be written only costs time
     return said

@@ -7,10 +7,9 @@ lines. It lies in `spool/landing/` until main is known to hold the commit (the e
 
 from __future__ import annotations
 
-import json
 import os
 
-from neosian import files, turns
+from neosian import fastjson, files, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def read(path: str) -> Note | None:
     """One landing; None when its file is torn or gone."""
     head, _, rest = (files.read(path) or b"").partition(b"\n")
     try:
-        said: dict[str, Any] = json.loads(head)
+        said: dict[str, Any] = fastjson.loads(head)
         return Note(
             scope=str(said["scope"]), day=str(said["day"]), client=str(said["client"]), session=str(said["session"]),
             turn=int(said["turn"]), raw=map(str, said["raw"]), lines=rest.splitlines(keepends=True),

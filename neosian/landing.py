@@ -6,11 +6,10 @@ either removes the raw events (main has the commit) or the journal's note (it ha
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
-from neosian import adopt, files, projects, recording, scope, turns
+from neosian import adopt, fastjson, files, projects, recording, scope, turns
 from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
@@ -239,7 +238,7 @@ class Lander:
 
     def _find_launch(self, client: str, name: str) -> turns.Launch | None:
         """Look a background task or call up in the newest segments of every scope (rare: after `/clear`)."""
-        wanted = json.dumps(name).encode()
+        wanted = fastjson.dumps(name).encode()
         for store in projects.stores(self.home):
             try:
                 for path, lines in newest_segments(store, wanted):

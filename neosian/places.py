@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import time
 
-from neosian import files, projects, scope
+from neosian import fastjson, files, projects, scope
 from neosian.errors import BrokenStoreError, GitError, UsageError
 from neosian.mounts import Layout, layout
 from neosian.spool import FLAG_SEPARATOR
@@ -35,7 +33,7 @@ class Place:
         """Keep it in the cache; a cache that cannot be written only costs time."""
         try:
             path = _cached(home, client, session)
-            said = json.dumps({"scope": self.scope, "day": self.day}).encode()
+            said = fastjson.dumps({"scope": self.scope, "day": self.day}).encode()
             if files.read(path) != said:
                 files.make_dir(os.path.dirname(path))
                 files.write(path, said)
@@ -47,7 +45,7 @@ def machine(home: str) -> str:
     """This writer's four hex digits, made once and kept in the home."""
     path = os.path.join(home, "machine")
     said = (files.read(path) or b"").decode("ascii", "replace").strip()
-    if re.fullmatch("[0-9a-f]{4}", said):
+    if len(said) == 4 and not said.strip("0123456789abcdef"):
         return said
     said = os.urandom(2).hex()
     files.make_dir(home)
@@ -71,9 +69,9 @@ def segments_among(names: Iterable[str], client: str, session: str) -> list[str]
 def find_place(home: str, client: str, session: str, *, search: bool = True) -> Place | None:
     """Where a conversation lies: from the cache, else (with ``search``) by looking through every scope."""
     try:
-        said = json.loads(files.read(_cached(home, client, session)) or b"null")
+        said = fastjson.loads(files.read(_cached(home, client, session)) or b"null")
         there = isinstance(said, dict) and projects.open_store(home, scope.check(str(said["scope"]))).exists
-        if there and re.fullmatch(r"\d{4}-\d\d/\d\d", str(said["day"])):  # anybody may write into a cache
+        if there and _is_day(str(said["day"])):  # anybody may write into a cache
             return Place(str(said["scope"]), str(said["day"]))
     except (ValueError, KeyError, UsageError):
         pass
@@ -82,6 +80,11 @@ def find_place(home: str, client: str, session: str, *, search: bool = True) -> 
         if day:
             return Place(store.scope, day)
     return None
+
+
+def _is_day(text: str) -> bool:
+    digits = text[:4] + text[5:7] + text[8:]
+    return len(text) == 10 and text[4] + text[7] == "-/" and digits.isascii() and digits.isdigit()
 
 
 def new_place(home: str, settings: Config, first: Event) -> Place:

@@ -7,7 +7,6 @@ those of gitformat-pack and git-mktree.
 from __future__ import annotations
 
 import os
-import re
 import zlib
 
 from neosian import files
@@ -52,6 +51,8 @@ _MODES = {mode.encode(): mode for mode in (FILE, LINK, FOLDER)}
 
 def parse_tree(body: bytes) -> dict[str, Entry]:
     """Entries of a tree object by name; names that are not UTF-8 keep their bytes as surrogates."""
+    import re  # a session start reads no tree
+
     rows = re.findall(rb"([0-7]+) ([^\0]+)\0(.{20})", body, re.DOTALL)
     return {
         name.decode("utf-8", "surrogateescape"): Entry(_MODES.get(mode) or mode.decode(), id.hex())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from neosian import adopt, publish, scope, turns
+from neosian import adopt, fastjson, publish, scope, turns
 from neosian.draft import Draft
 from neosian.places import segment_suffix, segments_among
 from neosian.speech import snippet, spoken, title
@@ -96,11 +94,11 @@ def _put_page(draft: Draft, day: str, span: Span, turn: turns.Turn) -> None:
     last = snippet(said[-1], 200) if said else _unquoted(known.get("last_prompt", ""))
     heading = _unquoted(known.get("title", "")) or (title(said[0]) if said else "") or _what(span, turn)
     rows = {
-        "title": json.dumps(heading, ensure_ascii=False),
+        "title": fastjson.dumps(heading, ensure_ascii=False),
         "agent": span.client,
-        "conversation": json.dumps(span.session, ensure_ascii=False),
+        "conversation": fastjson.dumps(span.session, ensure_ascii=False),
         "started": known.get("started") or turns.stamp(span.began),
-        "last_prompt": json.dumps(last, ensure_ascii=False),
+        "last_prompt": fastjson.dumps(last, ensure_ascii=False),
         "turns": str(max(span.turn, int(known["turns"]) if known.get("turns", "").isdigit() else 0)),
     }
     head = "".join(f"{key}: {value}\n" for key, value in rows.items())
@@ -116,7 +114,7 @@ def _fields(page: str) -> dict[str, str]:
 
 def _unquoted(text: str) -> str:
     try:
-        return str(json.loads(text)) if text else ""
+        return str(fastjson.loads(text)) if text else ""
     except ValueError:
         return text
 

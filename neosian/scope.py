@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _NAME_LIMIT = 200
+_WILD = str.maketrans("?[", "**")  # what begins a wildcard
 _LONGEST = 200
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 
@@ -87,7 +88,7 @@ def disk_name(text: str) -> str:
     rest is percent-encoded; over 200 bytes the end becomes a hash.
     """
     name = "".join(_safe(char) for char in text)
-    if name.split(".")[0] in _DEVICES or not name:
+    if name.split(".")[0] in _DEVICES or not name.strip("."):
         name = f"%{ord(text[0]):02x}{name[1:]}" if text else "%"
     raw = name.encode("utf-8")
     if len(raw) <= _NAME_LIMIT:
@@ -259,10 +260,12 @@ def branch(directory: str) -> str:
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
     """Whether a folder lies under one of these patterns (`**` any depth, `*` within a name)."""
-    from fnmatch import translate
-    from re import match
-
     for pattern in patterns:
+        if not path.startswith(pattern.translate(_WILD).partition("*")[0].removesuffix("/")):
+            continue  # nearly always so; what follows would take a tenth of a session start
+        from fnmatch import translate
+        from re import match
+
         wide = pattern.removesuffix("/**")
         if match(translate(wide), path) or match(translate(wide + "/*"), path):
             return True

@@ -217,3 +217,7 @@ def test_the_hook_path_loads_only_what_is_cheap(module: str) -> None:
 
 def test_importing_the_package_loads_nothing_of_it() -> None:
     assert [name for name in loaded_by("neosian") if name.startswith("neosian.")] == []
+
+
+def test_a_session_start_has_no_time_for_patterns() -> None:
+    assert loaded_by("neosian.beginning") & {"re", "json", "enum"} == set()
