@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 from neosian import config, fastjson, files, places, projects
@@ -55,7 +56,7 @@ def begin(
         home, seen, source=str(event.data.get("source") or "startup"), conversation=event.session, client=client,
         budget=min(settings.context_budget, program.START_LIMIT), cost=program.cost, behind=behind,
     )  # fmt: skip
-    _keep(home, spool, event, block.text, seen)
+    _keep(home, spool, event, block, seen)
     return block.text
 
 
@@ -78,12 +79,21 @@ def block_for(
         turns_at = next(mount.path for mount in seen.mounts if mount.scope == seen.turns)
         return start_block(
             mounts, source=source, conversation=conversation, client=client, now=time.time(), budget=budget,
-            cost=cost, turns_at=turns_at,
+            cost=cost, turns_at=turns_at, command=own_command(),
         )  # fmt: skip
     finally:
         for shown in mounts:
             shown.index.close()
             shown.store.repo.close()
+
+
+def own_command() -> str:
+    """How the agent can run neosian: by name where its PATH has it, else by where this installation lies."""
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        if os.access(os.path.join(folder, "neosian"), os.X_OK):
+            return "neosian"
+    beside = os.path.join(os.path.dirname(sys.executable), "neosian")
+    return beside if os.access(beside, os.X_OK) else f"{sys.executable} -m neosian"
 
 
 def _waiting(store: Store) -> list[str]:
@@ -130,12 +140,13 @@ def _forget_answered(folder: str) -> None:
             continue
 
 
-def _keep(home: str, spool: Spool, event: Event, text: str, seen: Layout) -> None:
+def _keep(home: str, spool: Spool, event: Event, block: Block, seen: Layout) -> None:
     """Spool the words that the session was told, for its first turn."""
     store = projects.open_store(home, seen.turns)
     try:
         commit = store.repo.tip() if store.exists else None
-        payload = {"session_id": event.session, "prompt_id": event.prompt_id, "commit": commit, "text": text}
+        payload = {"session_id": event.session, "prompt_id": event.prompt_id, "commit": commit, "text": block.text,
+                   "shown": block.shown}  # fmt: skip
         flags = event.level
         head = header(event.client, "context", flags, event.cwd, {"CLAUDE_PROJECT_DIR": event.root or ""})
         spool.put(head, fastjson.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"))

@@ -75,6 +75,8 @@ class Child:
         except OSError as error:
             self._close_ours()
             raise GitError(("start",), 127, f"cannot run {argv[0]}: {error.strerror}") from None
+        else:
+            self.pid = self._pid
         finally:
             for end in (their_in, their_out, their_err):
                 os.close(end)

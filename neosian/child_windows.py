@@ -38,6 +38,7 @@ class Child:
             )
         except OSError as error:
             raise GitError(("start",), 127, f"cannot run {argv[0]}: {error.strerror}") from None
+        self.pid = self._process.pid
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         self._threads = [

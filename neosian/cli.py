@@ -64,7 +64,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     named = words[0] if words and words[0] in COMMANDS else None
     root = ""
     try:
-        args = build_parser(named).parse_args(words)
+        parser = build_parser(named)
+        args, rest = parser.parse_known_args(words)
+        if rest and args.command != "search":
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        elif rest:
+            args.query += rest  # any text is a query, `--no-verify` too
         root = args.root or ""
         status: int = importlib.import_module(f"neosian.commands.{args.command}").run(args)
         sys.stdout.flush()

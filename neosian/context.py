@@ -69,11 +69,13 @@ class Mount:
 
 
 class Block:
-    """The text for the client, and what each part of it costs; ``cost`` is that of the text."""
+    """The text for the client, and what each part of it costs; ``cost`` is that of the text. ``shown``: documents and
+    conversations that it tells of."""
 
-    __slots__ = ("cost", "parts", "text")
+    __slots__ = ("cost", "parts", "shown", "text")
 
-    def __init__(self, text: str, parts: list[tuple[str, int]], cost: int) -> None:
+    def __init__(self, text: str, parts: list[tuple[str, int]], cost: int, shown: list[str]) -> None:
+        self.shown = shown
         self.text = text
         self.parts = parts
         self.cost = cost
@@ -86,18 +88,18 @@ def utf16(text: str) -> int:
 
 def start_block(
     mounts: Sequence[Mount], *, source: str, conversation: str, now: float, client: str = "", budget: int = BUDGET,
-    cost: Cost = utf16, turns_at: str = "/project", nonce: str = "",
+    cost: Cost = utf16, turns_at: str = "/project", nonce: str = "", command: str = "neosian",
 ) -> Block:  # fmt: skip
     """What a session is told when it starts.
 
     ``source``: startup, resume, clear, fork, or compact (which gives the session its own record). ``turns_at``:
-    the path of the mount that takes the session's turns, where it is there. ``nonce`` is for tests; one that a
-    stored text contains is not taken.
+    the path of the mount that takes the session's turns, where it is there. ``command`` is how the agent can run
+    neosian. ``nonce`` is for tests; one that a stored text contains is not taken.
     """
     home = next((mount for mount in mounts if mount.path == turns_at), mounts[0])
     sessions = _sessions(mounts, home, conversation, client, own=source == "compact")
-    intro = _intro(home, sessions, now, cost)
-    footer = _footer(sessions)
+    intro = _intro(home, sessions, now, cost, command)
+    footer = _footer(sessions, command)
     room = budget - cost(intro) - cost(footer) - cost(_fenced("0" * 12, ""))
     kept = int(_LEFT_OFF * budget) if sessions else 0
     entries = [
@@ -130,17 +132,26 @@ def start_block(
         "left off": left_off,
         "more": footer,
     }
-    return Block(text, [(name, cost(part)) for name, part in named.items() if part], cost(text))
+    places = [_place(*pair) for pair in entries]
+    told = [place for place in places if place in stored]
+    told += [session.conversation for _, session, _ in sessions if session.conversation in left_off]
+    return Block(text, [(name, cost(part)) for name, part in named.items() if part], cost(text), told)
 
 
 # -- the frame
 
 
-def _intro(home: Mount, sessions: list[tuple[Mount, Session, list[TurnLine]]], now: float, cost: Cost) -> str:
-    for folder in (home.store.path, "the folder that `neosian path` prints"):
+def _intro(
+    home: Mount, sessions: list[tuple[Mount, Session, list[TurnLine]]], now: float, cost: Cost, command: str
+) -> str:
+    plain = all(char.isalnum() or char in "_-.:/@+" for char in home.store.scope)
+    scope = (
+        home.store.scope if plain else "this project"
+    )  # outside the fence stands nothing that could be prose
+    for folder in (home.store.path, f"the folder that `{command} path` prints"):
         lines = [
-            f"neosian keeps the memory of {home.store.scope}: notes and every earlier turn, under git.",
-            "Read: `neosian search WORDS`, `neosian recall N --conversation ID`.",
+            f"neosian keeps the memory of {scope}: notes and every earlier turn, under git.",
+            f"Read: `{command} search WORDS`, `{command} recall N --conversation ID`.",
             "The same, if you have the neosian-memory tools: search, recall_turn.",
             f"Save: write what should last as a short markdown file below {folder}.",
         ]
@@ -167,13 +178,13 @@ def _unused(nonce: str, stored: str) -> str:
     return nonce
 
 
-def _footer(sessions: list[tuple[Mount, Session, list[TurnLine]]]) -> str:
+def _footer(sessions: list[tuple[Mount, Session, list[TurnLine]]], command: str) -> str:
     if not sessions:
         return ""
     _, session, turns = sessions[0]
     n, id = turns[0].n, _name(session)
     return (
-        f"A turn whole: `neosian recall {n} --conversation {id}`, or, if you have the neosian-memory tools, "
+        f"A turn whole: `{command} recall {n} --conversation {id}`, or, if you have the neosian-memory tools, "
         f'recall_turn({n}, conversation="{id}").'
     )
 

@@ -5,6 +5,7 @@ No index is asked: a turn is read from the segments that hold it, even where no 
 
 from __future__ import annotations
 
+import json
 import re
 
 from neosian import scope, turns
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from neosian.plumbing import Repo
 
 _NAME_SURE = 150  # bytes of a file name before a long one may turn into a hash
+_GREP_MOST = 1_000  # characters of a text that git is asked for
 _NAMED = 8  # candidates named in an error
 
 
@@ -144,3 +146,29 @@ def turn(repo: Repo, conversation: str, n: int, at: str | None = None) -> turns.
         f"Conversation {found.conversation} has {span}; there is no turn {n}.",
         f"neosian recall {found.conversation}",
     )
+
+
+def containing(repo: Repo, text: str, limit: int) -> list[tuple[Conversation, turns.Line]]:
+    """Lines of the logs that hold a text somewhere, by git's own search: what no index keeps is found too.
+
+    The index holds the first 4,000 characters of a prompt and 500 of an output. Case does not count; at most
+    ``limit`` lines, and of one segment at most three.
+    """
+    rev = repo.tip()
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+    if rev is None or not text.strip() or len(escaped) > _GREP_MOST or "\n" in escaped:
+        return []
+    said = repo.git(
+        "grep", "-z", "-i", "-F", "-m", "3", "-e", escaped, rev, "--", "record", check=False, timeout=20.0
+    )
+    found: list[tuple[Conversation, turns.Line]] = []
+    for row in said.split(b"\n"):
+        name, _, raw = row.partition(b"\0")
+        path = name.decode("utf-8", "surrogateescape").partition(":")[2]
+        for line in turns.parse_lines(raw)[0]:
+            blob = repo.entry(rev, path)
+            if blob is not None and line["kind"] != "context":
+                found.append((_conversation(repo, turns.segment_key(path), [(path, blob.id)]), line))
+        if len(found) >= limit:
+            break
+    return found[:limit]

@@ -32,7 +32,7 @@ MARKS = ("CLAUDE_PROJECT_DIR", "CURSOR_VERSION", "NEOSIAN_SCOPE")
 _MAPPED = 1 << 20
 _WAITED = 600.0  # seconds after which an event is thought to wait for nobody
 _ABANDONED = 3600.0  # and a file being written to be left by a launcher that was killed
-_HEADER = 1 << 16
+_HEADER = 1 << 13
 
 
 class Entry:
@@ -99,9 +99,12 @@ class Spool:
         now = time.time()
         waits = (os.path.join(self.new, name) for name in self.names()[:50])
         begun = (os.path.join(self.tmp, name) for name in files.names(self.tmp)[:50])
-        return any(_age(path, now) > _WAITED for path in waits) or any(
+        if any(_age(path, now) > _WAITED for path in waits) or any(
             _age(path, now) > _ABANDONED for path in begun
-        )
+        ):
+            return True
+        # A turn that ended and did not land: its stop failed, and the hook that would try again is this one.
+        return any(each.event in ("stop", "end") for each, _ in zip(self.peek(), range(50), strict=False))
 
     def recover(self) -> int:
         """Take in what a launcher had whole when it was killed, and remove what it had not; how many came in.

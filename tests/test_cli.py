@@ -42,13 +42,18 @@ def test_the_whole_command_line_names_every_command(capsys: Said) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["nonsense"], ["search"], ["audit", "--limit", "0"], ["recall"], ["context", "--client", "x"]],
+    [[], ["nonsense"], ["audit", "--limit", "0"], ["recall"], ["context", "--client", "x"]],
 )
 def test_a_bad_invocation_ends_with_2(words: list[str], capsys: Said) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(words)
     assert caught.value.code == 2
     assert "neosian" in capsys.readouterr().err
+
+
+def test_a_search_for_nothing_is_a_bad_invocation(capsys: Said) -> None:
+    assert cli.main(["search"]) == 2
+    assert "neosian search WORDS" in capsys.readouterr().err
 
 
 def test_the_version_is_told(capsys: Said) -> None:

@@ -604,3 +604,15 @@ def test_reading_works_in_a_directory_that_is_gone(words: tuple[str, ...], home:
 def test_a_name_that_is_far_too_long_is_no_surprise(home: Home, capsys: Said) -> None:
     for name in ("9" * 5000, "x" * 5000, f"{SESSION}#{'9' * 5000}"):
         assert "unexpected" not in failed(capsys, "recall", name)
+
+
+def test_what_no_index_keeps_is_found_all_the_same(home: Home, capsys: Said) -> None:
+    home.talk("late-words").land("word " * 1_000 + "zyzzyva at the end")
+    (hit,) = as_json(capsys, "search", "zyzzyva")
+    assert (hit["conversation"], hit["turn"], "zyzzyva" in hit["snippet"]) == ("late-words", 1, True)
+    assert as_json(capsys, "search", "zyzzyvas") == []
+
+
+def test_any_text_is_a_query_options_too(home: Home, capsys: Said) -> None:
+    home.talk("flags").land("Never use --no-verify here")
+    assert as_json(capsys, "search", "--no-verify")[0]["conversation"] == "flags"

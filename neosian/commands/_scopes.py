@@ -71,7 +71,7 @@ def moment(text: str) -> float:
     try:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
-        raise UsageError(f"{text!r} is no time; say 2026-11-29, 2026-11-29T14:00, 3d, 2h or 30min.") from None
+        raise UsageError(f"{text!r} is no time.", "2026-11-29, 2026-11-29T14:00, 3d, 2h or 30min") from None
 
 
 def whole(text: str) -> int:

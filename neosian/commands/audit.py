@@ -10,6 +10,10 @@ from neosian.commands._scopes import add_scope, moment, mounted, whole
 from neosian.conversations import split
 
 
+_ROOT = "bcd8240a5a3ad1c5a8ae721e388985ba90d98b90"
+"""The commit that every scope begins with: nobody's act, and of 1970."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     add_scope(parser)
     parser.add_argument("--conversation", metavar="ID[#N]", help="of one conversation, or one turn of it")
@@ -56,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
         (time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(commit.at)), commit.actor, commit.act,
          f"{commit.conversation}#{commit.turn}" if commit.conversation else "", commit.id[:10], commit.subject)
         for commit, _ in found
+        if commit.id != _ROOT
     ]  # fmt: skip
     if rows:
         output.text(output.table(rows, ("time", "actor", "act", "turn", "commit", "subject")))

@@ -55,6 +55,10 @@ def _turns(args: argparse.Namespace, name: str, number: int | None) -> list[Turn
             failed = error
         finally:
             store.repo.close()
+    if not found and number is None and name.isdigit() and len(name) < 6 and failed is not None:
+        raise UsageError(
+            f"Of which conversation is turn {name} wanted?", f"neosian recall {name} --conversation ID"
+        )
     if not found:
         raise failed or NeosianError("Nothing has been recorded yet.", "neosian status")
     full = conversations.the_one(name, [full for full in found if full.endswith(f":{name}")] or sorted(found))
@@ -91,20 +95,31 @@ def _said(who: str, text: str) -> str:
 
 
 def _called(call: object, line: dict[str, object]) -> str:
-    asked = line.get("input") if isinstance(line.get("input"), dict) else {}
-    named = (
-        ", ".join(f"{key}={_short(value)}" for key, value in asked.items()) if isinstance(asked, dict) else ""
-    )
-    head = f"\n{line.get('tool')}({named or line.get('dropped', '')})"
+    """A call with what it was asked, how it ended, and what came of it."""
+    asked = line.get("input")
+    values = asked if isinstance(asked, dict) else {} if asked is None else {"input": asked}
+    inline = {key: value for key, value in values.items() if not _is_long(value)}
+    named = ", ".join(f"{key}={' '.join(str(value).split())}" for key, value in inline.items())
+    dropped = f"not kept: {line['dropped']}" if line.get("dropped") else ""
     ended, ok, text = (getattr(call, name, None) for name in ("ended", "ok", "text"))
     verdict = "never ended" if ended is False else "failed" if ok is False else "ok" if ok else "end not told"
-    return f"{head}: {verdict}" + (f"\n{_indented(str(text))}" if text else "")
+    blocks = [f"  {key}:\n{_indented(str(value), 4)}" for key, value in values.items() if _is_long(value)]
+    results = getattr(call, "results", None) or [{}]
+    cut = _cut_note(results[-1].get("chars"), str(text or ""))
+    parts = [f"\n{line.get('tool')}({named or dropped}): {verdict}", *blocks]
+    return "\n".join([*parts, *([_indented(str(text))] if text else []), *cut])
 
 
-def _short(value: object) -> str:
-    words = " ".join(str(value).split())
-    return words if len(words) <= 120 else words[:119] + "…"
+def _is_long(value: object) -> bool:
+    return isinstance(value, str) and ("\n" in value or len(value) > 120)
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"  {row}" for row in text.splitlines())
+def _cut_note(chars: object, text: str) -> list[str]:
+    """What to say of a text that is kept only in part."""
+    if isinstance(chars, int) and chars > len(text):
+        return [f"  [{len(text):,} of {chars:,} characters are kept]"]
+    return []
+
+
+def _indented(text: str, by: int = 2) -> str:
+    return "\n".join(f"{' ' * by}{row}".rstrip() for row in text.splitlines())

@@ -7,10 +7,11 @@ import time
 
 from neosian import output, recall
 from neosian.commands._scopes import add_scope, moment, mounted, whole
+from neosian.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("query", metavar="WORDS", nargs="+", help="any text")
+    parser.add_argument("query", metavar="WORDS", nargs="*", help="any text")
     parser.add_argument("--kind", choices=("turn", "document"), help="only these")
     parser.add_argument("--conversation", metavar="ID", help="only turns of this conversation")
     parser.add_argument("--since", metavar="WHEN", type=moment, help="only turns since (2026-11-29, 3d, 2h)")
@@ -20,6 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if not args.query:
+        raise UsageError("Nothing to search for was given.", "neosian search WORDS")
     stores = [(mount, store) for mount, store in mounted(args) if store.exists]
     hits = recall.search_mounts(
         stores, " ".join(args.query), kind=args.kind, conversation=args.conversation, since=args.since,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from neosian import output, recall, turns
+from neosian import output, projects, recall, scope, turns
 from neosian.commands._scopes import add_scope, mounted, whole
 
 
@@ -42,5 +42,8 @@ def run(args: argparse.Namespace) -> int:
     if rows:
         output.text(output.table(rows, ("last", "turns", "client", "conversation", "began with")))
     else:
-        output.note("No session has been recorded here yet (see: neosian status).")
+        others = [store.scope for store in projects.stores(scope.home(args.root)) if store.exists]
+        output.note("No session of this project has been recorded yet (see: neosian status).")
+        if others and not args.scope:
+            output.note(f"There is memory of {', '.join(others[:5])}: neosian sessions --scope SCOPE")
     return 0
