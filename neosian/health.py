@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from neosian import adopt, config, files, projects, recall, turns
+from neosian import adopt, config, files, projects, recall, scope, turns
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.launcher import launcher_path
@@ -15,18 +15,38 @@ from neosian.spool import Spool
 from neosian.store import Store
 
 _WAITS_LONG = 6 * 3600.0
+_INSTALL = "neosian record install --client claude-code --user --write"
 
 
-def report(home: str) -> dict[str, Any]:
-    """The whole state as plain values; ``problems`` is empty when all is well."""
+def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
+    """The whole state as plain values, hooks as they are for ``directory``; ``problems`` is empty when all is well."""
     problems: list[dict[str, str]] = []
     scopes = [_scope(store, problems) for store in projects.stores(home)]
     spool = _spool(home, problems)
     clients = _clients(home, scopes)
     _home(home, problems)
     return {
-        "home": home, "scopes": scopes, "spool": spool, "clients": clients, "log": _log(home), "problems": problems,
+        "home": home, "hooks": _hooks(directory), "scopes": scopes, "spool": spool, "clients": clients,
+        "log": _log(home), "problems": problems,
     }  # fmt: skip
+
+
+def _hooks(directory: str) -> list[dict[str, Any]]:
+    """Settings files (the user's, the project's of a directory) that hold hooks of ours, and for how many events."""
+    from neosian.clients import claude_install
+
+    places = [("user", claude_install.user_file(os.environ))]
+    if root := scope.main_work_tree(directory):
+        places.append(("project", claude_install.project_file(root)))
+    found = []
+    for level, path in places:
+        try:
+            events = claude_install.owned((files.read(path) or b"{}").decode("utf-8-sig"))
+        except (NeosianError, OSError, UnicodeDecodeError):
+            continue  # not plain JSON: the client itself reads nothing from it
+        if events:
+            found.append({"client": claude_install.NAME, "level": level, "file": path, "events": len(events)})
+    return found
 
 
 def _problem(problems: list[dict[str, str]], what: str, hint: str) -> None:
@@ -52,7 +72,7 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
             _problem(
                 problems,
                 "No launcher is installed.",
-                "neosian record install --client claude-code --user --write",
+                _INSTALL,
             )
         return
     for row in launcher.decode("utf-8", "replace").splitlines():
@@ -62,7 +82,7 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
             _problem(
                 problems,
                 f"The launcher's {name} is gone: {program}.",
-                "neosian record install --client claude-code --user --write",
+                _INSTALL,
             )
 
 
@@ -118,6 +138,14 @@ def _spool(home: str, problems: list[dict[str, str]]) -> dict[str, Any]:
     for name in bad[:5]:
         why = (files.read(os.path.join(spool.bad, name + ".why")) or b"").decode("utf-8", "replace")
         _problem(problems, f"Event {name} is set aside: {why}", f"look at {os.path.join(spool.bad, name)}")
+    ended = sum(1 for each in spool.peek() if each.event in ("stop", "end") and time.time() - each.at > 60)
+    if ended:
+        log = os.path.join(home, "log", "neosian.log")
+        _problem(
+            problems,
+            f"{ended} ended turns have not landed; the next session's start tries again.",
+            f"see {log}",
+        )
     oldest = min(times, default=None)
     if oldest is not None and time.time() - oldest > _WAITS_LONG:
         _problem(problems, "Events have waited for hours.", f"see {os.path.join(home, 'log', 'neosian.log')}")
@@ -147,4 +175,6 @@ def _clients(home: str, scopes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _log(home: str) -> list[str]:
-    return list(files.lines(os.path.join(home, "log", "neosian.log")))[-5:]
+    """What went wrong in hooks in the last week, the last five."""
+    since = time.strftime("%Y-%m-%d", time.localtime(time.time() - 7 * 86_400))
+    return [line for line in files.lines(os.path.join(home, "log", "neosian.log")) if line[:10] >= since][-5:]

@@ -60,6 +60,10 @@ class Client(Protocol):
 CLIENTS: dict[str, Client] = {claude_install.NAME: claude_install}
 
 
+class NoClientHome(NeosianError):
+    """The client's own folder is not there: it was never started, and neosian does not make it."""
+
+
 @dataclass(frozen=True)
 class Wish:
     """What was asked for: the client, the level, and what its hook lines are to spell out."""
@@ -275,7 +279,7 @@ def _misplaced(wish: Wish, environ: Mapping[str, str], cwd: str) -> NeosianError
         if os.path.isdir(folder):
             return None
         said = f"{folder} is no folder: {client.TITLE} makes it when it is first started, neosian does not."
-        return NeosianError(said, client.PROGRAM)
+        return NoClientHome(said, f"{client.PROGRAM}, once; then neosian record install again")
     file = _file(wish, environ, cwd)
     if os.path.realpath(file) == os.path.realpath(client.user_file(environ)):
         return UsageError(

@@ -24,6 +24,7 @@ path and then by size, and a path ends in the session's id: so in a long session
 away, and with git's own window of 10 packs were three times as large."""
 
 _JUNK_AFTER = 86_400.0
+_BAD_AFTER = 30 * 86_400.0
 _MINUTES = 600.0
 
 
@@ -63,6 +64,19 @@ def _pack(store: Store) -> None:
     for path in kept:
         files.remove(path)
     clear_junk(repo)
+    _forget_bad(os.path.join(store.home, "spool", "bad"))
+
+
+def _forget_bad(folder: str) -> None:
+    """Remove events that could not be read a month ago: raw payloads may hold anything."""
+    old = time.time() - _BAD_AFTER
+    for name in files.names(folder):
+        path = os.path.join(folder, name)
+        try:
+            if os.stat(path).st_mtime < old:
+                files.remove(path)
+        except OSError:
+            continue
 
 
 def clear_junk(repo: Repo) -> None:

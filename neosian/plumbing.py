@@ -260,7 +260,8 @@ class Repo:
         if old == new:
             return
         left, right = self.tree(old), self.tree(new)
-        for name in sorted(left.keys() | right.keys()):
+        # A draft's tree shares its entries with the one it came from: what is the same object is not looked at.
+        for name in sorted({name for name, _ in left.items() ^ right.items()}):
             a, b = left.get(name), right.get(name)
             if a and b and (a.id, a.mode) == (b.id, b.mode):
                 continue

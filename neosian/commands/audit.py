@@ -9,7 +9,6 @@ from neosian import audit, output, turns
 from neosian.commands._scopes import add_scope, moment, mounted, whole
 from neosian.conversations import split
 
-
 _ROOT = "bcd8240a5a3ad1c5a8ae721e388985ba90d98b90"
 """The commit that every scope begins with: nobody's act, and of 1970."""
 

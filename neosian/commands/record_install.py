@@ -23,6 +23,8 @@ def run_install(args: argparse.Namespace) -> int:
     wish = _wish(args)
     plan = install.plan_install(wish, os.environ, _folder(args))
     launcher = None
+    if args.write and isinstance(plan.refused, install.NoClientHome):
+        raise plan.refused
     if args.write and not isinstance(plan.refused, UsageError):
         # Where the file is refused too: the hooks are then pasted by hand, and do nothing without it.
         launcher = str(install.write_launcher(wish))

@@ -7,7 +7,7 @@ from typing import Any
 
 from neosian import health, output, scope
 
-_FIRST = "  (begin with: neosian record install --client claude-code --user --write)"
+_BEGIN = "neosian record install --client claude-code --user --write"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    found = health.report(scope.home(args.root))
+    found = health.report(scope.home(args.root), scope.working_directory())
     if args.json:
         output.as_json(found)
     else:
@@ -36,14 +36,16 @@ def _parts(found: dict[str, Any]) -> list[str]:
         )
         for row in found["scopes"]
     ]  # fmt: skip
+    hooks = [
+        ("hooks", f"{row['client']}, {row['level']}: {row['events']} events in {row['file']}")
+        for row in found["hooks"]
+    ] or [("hooks", f"none for this directory, so nothing new is recorded ({_BEGIN})")]
     clients = [(row["client"], row["last"], output.ago(row["age"])) for row in found["clients"]]
     problems = [
         f"! {row['what']}" + (f"\n    try: {row['try']}" if row["try"] else "") for row in found["problems"]
     ]
     return [
-        output.table(
-            [("home", found["home"] + ("" if found["scopes"] else _FIRST)), ("spool", waits + aside)]
-        ),
+        output.table([("home", found["home"]), *hooks, ("spool", waits + aside)]),
         output.table(scopes, ("scope", "turns", "documents", "last landing", "index"))
         if scopes
         else "No scope yet.",
