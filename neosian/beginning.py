@@ -125,19 +125,8 @@ def _first_to_answer(home: str, entry: Entry, event: Event) -> bool:
         return True  # a home that cannot be written still answers
     os.write(handle, mine)
     os.close(handle)
-    _forget_answered(folder)
+    files.forget(folder, 60.0)
     return True
-
-
-def _forget_answered(folder: str) -> None:
-    old = time.time() - 60
-    for name in files.names(folder):
-        path = os.path.join(folder, name)
-        try:
-            if os.stat(path).st_mtime < old:
-                files.remove(path)
-        except OSError:
-            continue
 
 
 def _keep(home: str, spool: Spool, event: Event, block: Block, seen: Layout) -> None:

@@ -115,6 +115,18 @@ def names(folder: str) -> list[str]:
         return []
 
 
+def forget(folder: str, seconds: float, prefixes: tuple[str, ...] = ("",)) -> None:
+    """Remove the files of a folder that are older than so many seconds and whose names begin so."""
+    old = time.time() - seconds
+    for name in names(folder):
+        path = os.path.join(folder, name)
+        try:
+            if name.startswith(prefixes) and os.stat(path).st_mtime < old:
+                remove(path)
+        except OSError:
+            continue
+
+
 def lines(path: str) -> Iterator[str]:
     """Lines of a small text file, none where it is missing."""
     yield from (read(path) or b"").decode("utf-8", "replace").splitlines()

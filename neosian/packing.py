@@ -7,12 +7,10 @@ Nothing is pruned: a `--prune=now` beside a landing breaks the store. Packs are 
 from __future__ import annotations
 
 import os
-import time
 
 from neosian import files, projects
 from neosian.errors import BusyError
 from neosian.journal import Journal
-from neosian.plumbing import Repo
 from neosian.store import Lock, Store
 
 JOIN_AFTER = 50
@@ -63,29 +61,5 @@ def _pack(store: Store) -> None:
     os.sync()
     for path in kept:
         files.remove(path)
-    clear_junk(repo)
-    _forget_bad(os.path.join(store.home, "spool", "bad"))
-
-
-def _forget_bad(folder: str) -> None:
-    """Remove events that could not be read a month ago: raw payloads may hold anything."""
-    old = time.time() - _BAD_AFTER
-    for name in files.names(folder):
-        path = os.path.join(folder, name)
-        try:
-            if os.stat(path).st_mtime < old:
-                files.remove(path)
-        except OSError:
-            continue
-
-
-def clear_junk(repo: Repo) -> None:
-    """Remove what killed writers left half-written more than a day ago."""
-    old = time.time() - _JUNK_AFTER
-    for name in files.names(repo.private):
-        path = os.path.join(repo.private, name)
-        try:
-            if name.startswith((".neosian-", "stale-")) and os.stat(path).st_mtime < old:
-                files.remove(path)
-        except OSError:
-            continue
+    files.forget(repo.private, _JUNK_AFTER, (".neosian-", "stale-"))  # what killed writers left half-written
+    files.forget(os.path.join(store.home, "spool", "bad"), _BAD_AFTER)  # raw payloads may hold anything

@@ -114,5 +114,5 @@ def test_only_old_scraps_of_killed_writers_are_cleared(home: Home) -> None:
         (private / name).write_text("")
         age = 0 if name.endswith("new") else 2 * 86_400
         os.utime(private / name, (time.time() - age, time.time() - age))
-    packing.clear_junk(home.store().repo)
+    packing.pack(str(home.path), home.store().scope)
     assert [name for name in names if (private / name).exists()] == [".neosian-1-new", "waiting"]
