@@ -269,7 +269,7 @@ HIDDEN = [  # text, what must be gone, what must be there
     ("MISTRAL_API_KEY=" + made(ALNUM, 32), made(ALNUM, 32), "MISTRAL_API_KEY=[redacted:api-key]"),
     ("SECRET_KEY_BASE=" + HEX64, HEX64, "SECRET_KEY_BASE=[redacted:secret]"),
     (
-        "//registry.npmjs.org/:_authToken=" + "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
+        "//registry.example.org/:_authToken=" + "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
         "1b4e28ba",
         "_authToken=[redacted:token]",
     ),
