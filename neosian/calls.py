@@ -228,11 +228,12 @@ def _absolute(path: str, cwd: str) -> str:
     return os.path.normpath(os.path.join(cwd, path)) if cwd else path
 
 
+# Patterns that few outputs need: compiled where they are used, for compiling all takes a tenth of an empty Python.
 # In the output of a search, a path before its line: `a/.env:KEY=1`, `a/.env:3:KEY=1`, `a/.env-2-KEY=1`.
-_NAMED_LINE = re.compile(r"((?:[A-Za-z]:)?[^\s:]{1,1024}?)(?::|-\d{1,7}-)(?=.)")
+_NAMED_LINE = r"((?:[A-Za-z]:)?[^\s:]{1,1024}?)(?::|-\d{1,7}-)(?=.)"
 # And one above its lines: of a file in a patch, of `head` and `tail`, or alone, with numbered lines below.
-_NAMED_ABOVE = re.compile(r"diff --git \S+ \"?b/(.+?)\"?$|==> (.+) <==$|([^\s:]{1,1024})$")
-_NUMBERED = re.compile(r"\d{1,7}[:-]")
+_NAMED_ABOVE = r"diff --git \S+ \"?b/(.+?)\"?$|==> (.+) <==$|([^\s:]{1,1024})$"
+_NUMBERED = r"\d{1,7}[:-]"
 
 
 def without_ignored(text: str, globs: Globs, cwd: str = "") -> str:
@@ -246,6 +247,7 @@ def without_ignored(text: str, globs: Globs, cwd: str = "") -> str:
     # In JSON a line ends at its escape, and the first one begins at a quote.
     ends = r'(\n|(?<!\\)\\n|(?<!\\)")' if text[:1] in ("{", "[") else r"(\n)"
     pieces = re.split(ends, text)
+    named_line, named_above, numbered = map(re.compile, (_NAMED_LINE, _NAMED_ABOVE, _NUMBERED))
     known: dict[str, str | None] = {}
     # The pattern of the file that lines belong to, None where it may be told; whether all do or only numbered ones.
     above: str | None = None
@@ -258,13 +260,13 @@ def without_ignored(text: str, globs: Globs, cwd: str = "") -> str:
 
     for place in range(0, len(pieces), 2):
         line = pieces[place]
-        found, title = _NAMED_LINE.match(line), _NAMED_ABOVE.match(line)
+        found, title = named_line.match(line), named_above.match(line)
         pattern = ignored(found[1]) if found else None
         if found and pattern:
             pieces[place] = f"{found[0]}[dropped: {pattern}]"
         elif title and (title[1] or title[2]):
             above, whole = ignored(title[1] or title[2]), True
-        elif above and line and (whole or _NUMBERED.match(line)):
+        elif above and line and (whole or numbered.match(line)):
             pieces[place] = f"[dropped: {above}]"
         elif title:
             above, whole = ignored(title[3]), False

@@ -526,7 +526,6 @@ def secret_name(name: str) -> str | None:
 
 def _assignments(text: str, low: str) -> Found:
     """Find values given to a secret's name: in env files, YAML, JSON, TOML, XML, code and as flags."""
-    pattern = re.compile(GIVING)
     ends: set[int] = set()
     for hint in NAME_HINTS.split():
         done = 0  # where the last name or value ended: what it holds is not looked at again
@@ -540,7 +539,7 @@ def _assignments(text: str, low: str) -> Found:
             ends.add(end)
             start += _escape_width(text, start)
             kind = secret_name(text[start:end])
-            match = pattern.match(text, end) if kind else None
+            match = re.compile(GIVING).match(text, end) if kind else None
             if kind is None or match is None:
                 continue
             given = _Given(text, start, end, match)

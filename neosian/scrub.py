@@ -45,7 +45,8 @@ NAMES = (
 )
 
 
-_ORPHAN = re.compile(r"\A(?:(?!-----BEGIN).)*-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----", re.DOTALL)
+# The end of a key whose beginning was cut away.
+_ORPHAN = r"(?s)\A(?:(?!-----BEGIN).)*-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----"
 
 
 class Policy:
@@ -133,7 +134,7 @@ def _text(line: Line, name: str, policy: Policy, cwd: str) -> Line:
     kept = policy.redact(policy.hide_private(left, whole=said or line["kind"] in TYPED))
     if isinstance(text, Cut):
         head, mark, tail = kept.partition(" left out …]\n")
-        kept = head + mark + _ORPHAN.sub("[redacted:private-key]", tail)
+        kept = head + mark + re.sub(_ORPHAN, "[redacted:private-key]", tail)
     return {name: str(kept), **({"chars": length(text)} if length(text) > len(text) else {})}
 
 
@@ -146,7 +147,9 @@ def _cut(text: str, policy: Policy, both: bool, cwd: str) -> str:
     clean = policy.redact(policy.hide_private(without_ignored(text, policy.ignore, cwd), whole=False))
     if len(clean) <= limit:
         return clean  # little was left of it when it came in
-    tail = _ORPHAN.sub("[redacted:private-key]", clean[-half:]) if isinstance(text, Cut) else clean[-half:]
+    tail = (
+        re.sub(_ORPHAN, "[redacted:private-key]", clean[-half:]) if isinstance(text, Cut) else clean[-half:]
+    )
     return left_out(clean[:half], tail, length(text))
 
 
