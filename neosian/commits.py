@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neosian.errors import GitError
+from neosian.errors import BrokenStoreError, GitError
+from neosian.plumbing import commit_header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 OURS = "@neosian.invalid"  # the e-mail of agents and of neosian; any other is a person's
 _FORMAT = "%H%x00%P%x00%at%x00%an%x00%ae%x00%B"
 _ALL_OF_IT = 600.0  # seconds that reading a whole history may take
+_NEAR = 3  # commits that are read one by one before git is asked for all of them
 
 
 class Commit:
@@ -94,9 +96,56 @@ def since(repo: Repo, old: str | None, new: str, limit: int | None) -> list[Comm
 
     A ``GitError`` says that ``old`` is not there any more.
     """
+    near = _line(repo, old, new) if old and (limit is None or limit >= _NEAR) else None
+    if near is not None:
+        return near
     bound = (f"-n{limit + 1}",) if limit is not None else ()
     found = log(repo, *bound, f"{old}..{new}" if old else new)
     return None if limit is not None and len(found) > limit else found
+
+
+def _line(repo: Repo, old: str, new: str) -> list[Commit] | None:
+    """The few commits from ``new`` down to ``old``, newest first; None where git has to tell.
+
+    After a landing they are the ones just made: the reader and the trees are at hand, and `git log` would be one child
+    more, a fifth of an empty Python.
+    """
+    found: list[Commit] = []
+    while new != old:
+        commit = _near(repo, new) if len(found) < _NEAR else None
+        if commit is None:
+            return None
+        found.append(commit)
+        new = commit.parents[0]
+    return found
+
+
+def _near(repo: Repo, id: str) -> Commit | None:
+    """A plain commit upon one other; None for one that is signed, encoded, merged, odd or not to be read."""
+    kind, body = repo.object(id) or ("", b"")
+    head, _, message = body.partition(b"\n\n")
+    names = [line.partition(b" ")[0] for line in head.split(b"\n")]
+    if (
+        kind != "commit"
+        or names != [b"tree", b"parent", b"author", b"committer"]
+        or message.startswith(b"\n")
+    ):
+        return None
+    (parent,), (author,) = commit_header(body, "parent"), commit_header(body, "author")
+    name, _, rest = author.partition(" <")
+    email, _, when = rest.partition("> ")
+    at = when.partition(" ")[0]
+    if not at.isdigit() or "<" in rest:
+        return None
+    commit = Commit(id, [parent], float(at), name, email, message.decode("utf-8", "replace"))
+    try:
+        changes = repo.diff(parent, id)
+    except BrokenStoreError:
+        return None
+    for change in changes:
+        path = change.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        commit.changes.append((change.status, path, change.after))
+    return commit
 
 
 def is_ancestor(repo: Repo, old: str, new: str, between: list[Commit]) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from neosian.commits import is_ancestor, is_line, log, since, trailers
+from neosian.commits import Commit, is_ancestor, is_line, log, since, trailers
 from neosian.errors import GitError
 from tests.scopes import ADA, NOW, Scope
 
@@ -80,3 +81,46 @@ def test_what_lies_between(scope: Scope) -> None:
     assert not is_ancestor(repo, ids[2], ids[0], [])
     with pytest.raises(GitError):
         since(repo, "1" * 40, ids[0], None)
+
+
+def test_near_commits_read_one_by_one_are_those_of_git_log(scope: Scope) -> None:
+    """A few commits in a line are read without `git log`; whatever they hold, both say the same."""
+    repo = scope.store.repo
+    ids = [scope.land(ADA, 1, "first")]
+
+    def commit(message: str = "edit", author: str = "Ada Person <ada@example.org>") -> None:
+        ids.append(scope.commit(message, author=author))
+        for start in ids[-2:-5:-1]:
+            near, whole = since(repo, start, ids[-1], 50), log(repo, f"{start}..{ids[-1]}")
+            assert near is not None
+            assert list(map(fields, near)) == list(map(fields, whole))
+
+    def fields(commit: Commit) -> tuple[object, ...]:
+        names = ("id", "parents", "at", "author", "email", "subject", "trailers")
+        return *(getattr(commit, name) for name in names), sorted(commit.changes)
+
+    (scope.root / os.fsdecode(b"caf\xe9.md")).write_bytes(b"x")
+    scope.write("a b\té/ü \U0001f600.md", "x")
+    commit("Ünder\n\nA body.\n\nTurn: 3\nSource: a#1", author="Zoë  van den Ö <>")
+    scope.write("caf.md", "y").chmod(0o755)
+    commit(" \n  leading blanks ")
+    (scope.root / "caf.md").chmod(0o644)
+    scope.write("a b\té/ü \U0001f600.md", "other")
+    commit()
+    (scope.root / "caf.md").unlink()
+    scope.write("caf.md/now a folder.md", "y")
+    commit()
+    commit("nothing changed")
+    scope.git("config", "i18n.commitEncoding", "ISO-8859-1")
+    (scope.root / "caf.md/now a folder.md").unlink()
+    commit("caf\udce9".encode(errors="surrogateescape").decode("latin-1"))
+    scope.git("config", "--unset", "i18n.commitEncoding")
+    scope.git("checkout", "-q", "-b", "side")
+    scope.write("side.md", "x")
+    scope.commit("side")
+    scope.git("checkout", "-q", "main")
+    scope.write("main.md", "x")
+    commit("main")
+    scope.git("merge", "-q", "--no-edit", "side")
+    commit("upon a merge")
+    commit("and one more")

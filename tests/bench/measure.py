@@ -1,4 +1,4 @@
-"""CPU of acts in floors: each round runs the floor and every act once, so that a busy machine slows all of them."""
+"""CPU of acts in floors: every act between two runs of the floor, so that a busy machine slows all three."""
 
 from __future__ import annotations
 
@@ -84,17 +84,22 @@ class Act:
 
 
 def measure(acts: Sequence[Act], rounds: int, floor: Command, progress: Progress) -> float:
-    """Fill in the ratios of all acts; the median floor in seconds. One round before the first warms everything up."""
+    """Fill in the ratios of all acts; the median floor in seconds. One round before the first warms everything up.
+
+    The floor runs just before and just after each act, for how fast a shared machine is changes within a second.
+    """
     floors = []
     for number in range(rounds + 1):
-        base, _ = cpu_of(floor)
         for act in acts:
-            used, said = cpu_of(act.ready(number))
+            command = act.ready(number)
+            before, _ = cpu_of(floor)
+            used, said = cpu_of(command)
+            after, _ = cpu_of(floor)
             act.check(said)
             if number:
+                base = (before + after) / 2
                 act.ratios.append(used / base)
-        if number:
-            floors.append(base)
+                floors.append(base)
         if number % 5 == 0:
             progress.say(f"round {number} of {rounds}")
     return statistics.median(floors)
