@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,3 +125,18 @@ def test_near_commits_read_one_by_one_are_those_of_git_log(scope: Scope) -> None
     scope.git("merge", "-q", "--no-edit", "side")
     commit("upon a merge")
     commit("and one more")
+
+
+def test_what_just_landed_is_read_without_git_log(
+    scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [scope.land(ADA, n, "x") for n in range(1, 6)]
+    git, asked = tmp_path / "git", tmp_path / "asked"
+    git.write_text(f'#!/bin/sh\necho "$*" >> "{asked}"\nexec "{shutil.which("git")}" "$@"\n')
+    git.chmod(0o755)
+    monkeypatch.setenv("NEOSIAN_GIT", str(git))
+    for old in ids[1:4]:
+        assert len(since(scope.store.repo, old, ids[4], 50) or []) == 4 - ids.index(old)
+    assert [line.split()[-2:] for line in asked.read_text().splitlines()] == [["cat-file", "--batch"]]
+    assert len(since(scope.store.repo, ids[0], ids[4], 50) or []) == 4
+    assert " log " in asked.read_text()
