@@ -26,7 +26,10 @@ from neosian.touches import Touches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 CONTEXT = "context"
 """The verb of a spooled event that we made: the words a session was told."""
@@ -126,6 +129,15 @@ class Lander:
             raise DamagedError(store.path)
         self._log(heal(store, self.journal, self._machine))
 
+    def _mending(self, store: Store, act: Callable[[], T]) -> T:
+        """What ``act`` gives; where it finds the repository damaged, once more after mending."""
+        try:
+            return act()
+        except (BrokenStoreError, GitError) as broken:
+            self._log(str(broken))
+            self._mend(store)
+            return act()
+
     def _is_readable(self, client: str, session: str) -> bool:
         """Whether the scope of a conversation can be read; if not, its events wait and the others go on."""
         try:
@@ -162,6 +174,10 @@ class Lander:
             for mine in conversations.values():
                 try:
                     batch = self._assembled(mine, sweep)
+                except (NeosianError, OSError) as error:  # it is the store that failed: they wait
+                    self.failures.append(_told(error))
+                    whole.keep += mine
+                    continue
                 except Exception as error:
                     self._set_aside([event.spooled for event in mine], error)
                     continue
@@ -226,15 +242,19 @@ class Lander:
         if place is None:
             return turns.Memory()
         store = self.store(place.scope)
-        tip = store.repo.tip() if store.exists else None
-        if tip is None:
-            return turns.Memory()
-        draft = Draft(store.repo, tip)
-        paths = recording.segments(draft, place.day, client, session)
-        # Two: just after a segment closed, what comes late belongs to the one before.
-        return turns.remember(
-            line for path in paths[-2:] for line in turns.parse_lines(draft.read(path) or b"")[0]
-        )
+
+        def read() -> turns.Memory:
+            tip = store.repo.tip() if store.exists else None
+            if tip is None:
+                return turns.Memory()
+            draft = Draft(store.repo, tip)
+            paths = recording.segments(draft, place.day, client, session)
+            # Two: just after a segment closed, what comes late belongs to the one before.
+            return turns.remember(
+                line for path in paths[-2:] for line in turns.parse_lines(draft.read(path) or b"")[0]
+            )
+
+        return self._mending(store, read)
 
     def _find_launch(self, client: str, name: str) -> turns.Launch | None:
         """Look a background task or call up in the newest segments of every scope (rare: after `/clear`)."""
@@ -282,12 +302,7 @@ class Lander:
                 self.journal.begin(each.commit, self._note(each, lines))
                 begun.append(each.commit)
 
-        try:
-            store.write(change, before=before, patience=self.patience)
-        except (BrokenStoreError, GitError) as broken:
-            self._log(str(broken))
-            self._mend(store)
-            store.write(change, before=before, patience=self.patience)
+        self._mending(store, lambda: store.write(change, before=before, patience=self.patience))
         if project is not None and project.scope == store.scope:
             projects.note_identities(store, project)
         for each in landed:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neosian import healing
+from neosian import files, healing
 from neosian.errors import NeosianError
 from neosian.store import Store
 from tests.factories import Home, Talk, fsck, git, prompts_of, segments, status, subjects
@@ -71,6 +71,35 @@ def test_a_store_that_lost_objects_mends_at_the_next_landing(home: Home, talk: T
     assert prompts_of(home.shop) == ["One", "Two", "Three", "Four"]
     assert "main at" in (home.path / "log" / "neosian.log").read_text()
     assert is_whole(home)
+
+
+@pytest.mark.parametrize("lost", ["main^{tree}", "main:record", "day", "segment"])
+@pytest.mark.parametrize("how", ["gone", "empty"])
+def test_whatever_object_is_lost_the_next_turn_lands(lost: str, how: str, home: Home, talk: Talk) -> None:
+    segment = segments(home.shop)[0].relative_to(home.shop)
+    path = loose(home, {"day": f"main:{segment.parent}", "segment": f"main:{segment}"}.get(lost, lost))
+    path.chmod(0o600)
+    path.unlink() if how == "gone" else path.write_bytes(b"")
+    talk.land("Four")
+    assert prompts_of(home.shop) == ["One", "Two", "Three", "Four"]
+    assert is_whole(home)
+
+
+def test_turns_wait_where_the_log_they_belong_to_cannot_be_read(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails is the store, and no fault of the events: they land with a later hook."""
+    path = loose(home, f"main:{segments(home.shop)[0].relative_to(home.shop)}")
+    data = path.read_bytes()
+    path.unlink()
+    broken_git(home, monkeypatch, "*rev-list*) exit 1")  # nor can it be mended now
+    talk.turn("Four")
+    home.lander().land()
+    assert files.names(home.spool.bad) == []
+    monkeypatch.delenv("NEOSIAN_GIT")
+    path.write_bytes(data)
+    home.lander().land()
+    assert prompts_of(home.shop) == ["One", "Two", "Three", "Four"]
 
 
 def test_a_damaged_object_is_set_aside_and_not_removed(home: Home) -> None:
