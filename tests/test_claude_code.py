@@ -116,6 +116,12 @@ def test_a_notification_is_told_from_a_persons_prompt(name: str, status: str) ->
     assert note["task"] in data(name)["text"]
 
 
+def test_what_an_agent_wrote_is_no_field_of_its_notification() -> None:
+    text = "<task-notification><task-id>a1</task-id><result>It said <status>failed</status>.</result>"
+    note = event({"hook_event_name": "UserPromptSubmit", "prompt": text}).data["notification"]
+    assert note == {"call": "", "task": "a1", "status": "", "summary": ""}
+
+
 def test_a_person_may_speak_of_notifications() -> None:
     said = {"hook_event_name": "UserPromptSubmit", "prompt": "what is <task-notification>?"}
     assert event(said).data["notification"] is None

@@ -53,7 +53,6 @@ OPENS = ("UserPromptExpansion", "MessageDisplay")
 
 START_LIMIT = 9_500  # UTF-16 code units; the client puts more than 10,000 into a file and shows 2,000
 
-NOTIFICATION = "<task-notification>"
 # How a reply to the model begins when the call was refused before it ran.
 REFUSED = ("<tool_use_error>", "The user doesn't want to ", "Permission to use ", "Permission for this ")
 SAID = "the user said:\n"
@@ -96,16 +95,12 @@ def _start(payload: Payload) -> Payload:
 
 
 def _prompt(payload: Payload) -> Payload:
+    from neosian.speech import notification  # only a landing comes here
+
     text = _text(payload, "prompt")
-    return {
-        "text": text,
-        "notification": _notification(text) if text.lstrip().startswith(NOTIFICATION) else None,
-    }
-
-
-def _notification(text: str) -> dict[str, str]:
-    names = {"call": "tool-use-id", "task": "task-id", "status": "status", "summary": "summary"}
-    return {ours: _between(text, f"<{theirs}>", f"</{theirs}>") for ours, theirs in names.items()}
+    told = notification(text)
+    names = ("call", "task", "status", "summary")
+    return {"text": text, "notification": {name: getattr(told, name) for name in names} if told else None}
 
 
 def _call(payload: Payload) -> Payload:
@@ -305,10 +300,6 @@ def _readable(value: Any) -> str:
         if words and len(words) == len(value):
             return text_of.joined(words)
     return text_of.compact(value)
-
-
-def _between(text: str, left: str, right: str) -> str:
-    return text.partition(left)[2].partition(right)[0] if left in text else ""
 
 
 def _text(payload: Payload, key: str) -> str:
