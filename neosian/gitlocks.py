@@ -84,10 +84,17 @@ def lock_index(repo: Repo, patience: float) -> None:
 def _link(marked: str, lock: str) -> None:
     try:
         os.link(marked, lock)
-    except (PermissionError, NotImplementedError):  # a file system without links
+    except FileExistsError:
+        raise
+    except (OSError, NotImplementedError):  # a file system without links says so in many ways
         handle = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE)
-        os.write(handle, _MARK)
-        os.close(handle)
+        try:
+            os.write(handle, _MARK)
+        except OSError:
+            files.remove(lock)  # unmarked, it would be taken for a person's for ever
+            raise
+        finally:
+            os.close(handle)
 
 
 def is_ours(repo: Repo) -> bool:

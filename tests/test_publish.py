@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -296,6 +297,28 @@ def test_an_index_that_a_checkout_left_behind_is_brought_up(store: Store, folder
     put(store, "notes/three.md")
     assert (folder / "notes/two.md").exists()
     assert sound(folder)
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK])
+def test_a_file_system_without_links_will_do(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "link", link)
+    store = store_in(tmp_path)
+    store.make()
+    put(store, "notes/one.md")
+    folder = Path(store.path)
+    lock = folder / ".git/index.lock"
+    assert (status(folder), lock.exists(), sound(folder)) == ("", False, True)
+    lock.write_text("")  # a person's git
+    with pytest.raises(BusyError):
+        put(store, "notes/two.md")
+    lock.write_text(MARK)  # a dead writer's of ours
+    put(store, "notes/two.md")
+    assert (status(folder), lock.exists()) == ("", False)
 
 
 # a killed writer
