@@ -58,11 +58,12 @@ class Child:
         self._timeout = timeout
         self._until = time.monotonic() + timeout
         self._buffer = bytearray()
+        self._status: int | None = None
         their_in, self._in = os.pipe()
         self._out, their_out = os.pipe()
         self._err, their_err = os.pipe()
         try:
-            self._pid = os.posix_spawnp(
+            self.pid = os.posix_spawnp(
                 argv[0],
                 argv,
                 environment,
@@ -75,8 +76,6 @@ class Child:
         except OSError as error:
             self._close_ours()
             raise GitError(("start",), 127, f"cannot run {argv[0]}: {error.strerror}") from None
-        else:
-            self.pid = self._pid
         finally:
             for end in (their_in, their_out, their_err):
                 os.close(end)
@@ -165,9 +164,9 @@ class Child:
         return self._reap(), bytes(self._buffer), bytes(errors)
 
     def _reap(self) -> int:
-        if self._pid:
-            _, status = os.waitpid(self._pid, 0)
-            self._pid, self._status = 0, os.waitstatus_to_exitcode(status)
+        if self._status is None:
+            _, status = os.waitpid(self.pid, 0)
+            self._status = os.waitstatus_to_exitcode(status)
             self._close_ours()
         return self._status
 
@@ -189,6 +188,6 @@ class Child:
 
     def kill(self) -> None:
         """End it now; only ever our own child."""
-        if self._pid:
-            os.kill(self._pid, 9)
+        if self._status is None:
+            os.kill(self.pid, 9)
             self._reap()
