@@ -246,12 +246,8 @@ class Repo:
                 bodies.append(found[1] if found else None)
         return bodies
 
-    def diff_names(self, old: str | None, new: str) -> list[tuple[str, str]]:
-        """(status letter, path) of what changed from one commit to another; None is the empty tree."""
-        return [(change.status, change.path) for change in self.diff(old, new)]
-
     def diff(self, old: str | None, new: str) -> list[Change]:
-        """What changed from one commit to another, renames as a deletion and an addition."""
+        """What changed from one commit to another (None: the empty tree), renames as a deletion and an addition."""
         before = self.tree_of(old) if old else EMPTY_TREE
         return list(self._diff_trees(before, self.tree_of(new), ""))
 

@@ -18,6 +18,7 @@ from neosian.plumbing import (
     LINK,
     MAIN,
     NOTHING,
+    Change,
     Entry,
     Repo,
     commit_header,
@@ -159,7 +160,7 @@ def test_changes_are_those_that_git_tells(repo: Repo, folder: Path) -> None:
         (folder / name).unlink()
     new = commit(folder, "a/two.md", "b/was a file.md", "日/本.md", text="other\n")
     said = git(folder, "-c", "core.quotepath=off", "diff", "--no-renames", "--name-status", old, new)
-    assert sorted(repo.diff_names(old, new)) == sorted(
+    assert sorted(names(repo.diff(old, new))) == sorted(
         (row.split("\t")[0], row.split("\t")[1]) for row in said.splitlines()
     )
     repo.close()
@@ -167,7 +168,7 @@ def test_changes_are_those_that_git_tells(repo: Repo, folder: Path) -> None:
 
 def test_against_nothing_every_file_is_new(repo: Repo, folder: Path) -> None:
     tip = commit(folder, "notes/a.md")
-    assert repo.diff_names(None, tip) == [("A", "calc.py"), ("A", "notes/a.md")]
+    assert names(repo.diff(None, tip)) == [("A", "calc.py"), ("A", "notes/a.md")]
     repo.close()
 
 
@@ -189,3 +190,7 @@ def test_a_failing_git_says_what_it_said(repo: Repo) -> None:
         repo.git("rev-parse", "--verify", "nowhere")
     assert repo.git("rev-parse", "-q", "--verify", "nowhere", check=False) == b""
     assert not repo.succeeds("rev-parse", "--verify", "-q", "nowhere")
+
+
+def names(changes: list[Change]) -> list[tuple[str, str]]:
+    return [(change.status, change.path) for change in changes]
