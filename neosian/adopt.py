@@ -66,7 +66,7 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
         actor = named_by(os.path.join(os.path.realpath(repo.path), edit.path), edit.changed) or ""
         if edit.theirs or not (edit.settled or actor):
             left += 1
-        elif edit.unreadable or (edit.data is not None and _holds_secret(edit.data)):
+        elif edit.unreadable or (edit.data is not None and holds_secret(edit.data)):
             waiting.append(edit.path)
         else:
             by_actor.setdefault(actor, []).append(edit)
@@ -157,11 +157,19 @@ def _subject(edits: list[Edit]) -> str:
     return f"{'Delete' if edit.data is None else 'Edit'} {edit.path}"
 
 
-def _holds_secret(data: bytes) -> bool:
-    from neosian.redact import redact
+def holds_secret(data: bytes) -> bool:
+    """Whether a document holds what must not reach git: a secret, or a `<private>` part outside of code."""
+    import re
+
+    from neosian.redact import hide_private, redact
 
     text = data.decode("utf-8", "replace")
-    return redact(text) != text
+    if redact(text) != text:
+        return True
+    if "private" not in text.lower():
+        return False
+    prose = re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)
+    return hide_private(prose, whole=False) != prose
 
 
 def _note_waiting(repo: Repo, paths: list[str]) -> None:

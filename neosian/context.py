@@ -102,20 +102,24 @@ def start_block(
     footer = _footer(sessions, command)
     room = budget - cost(intro) - cost(footer) - cost(_fenced("0" * 12, ""))
     kept = int(_LEFT_OFF * budget) if sessions else 0
+    today = _date(now)
     entries = [
         (mount, entry)
         for mount in mounts
         for entry in mount.index.documents()
-        if entry.path not in mount.waiting
+        if entry.path not in mount.waiting and not _expired(entry, today)
     ]
-    today = _date(now)
 
     spare = _PROFILE * budget
-    profile, shown = _profile(entries, today, now, min(spare, room - kept), cost)
+    profile, shown = _profile(entries, now, min(spare, room - kept), cost)
     spare, room = spare + _BOARD * budget - cost(profile), room - cost(profile)
-    board, on_board = _board(entries, today, now, min(spare, room - kept), cost)
+    board, on_board = _board(entries, now, min(spare, room - kept), cost)
     spare, room = spare + _INDEX * budget - cost(board), room - cost(board)
-    others = [pair for pair in entries if _place(*pair) not in shown | on_board and not _is_closed(pair[1])]
+    others = [
+        (mount.path, entry)
+        for mount, entry in entries
+        if _place(mount.path, entry) not in shown | on_board and not _is_closed(entry)
+    ]
     notes = _notes(others, today, now, min(spare, room - kept), cost)
     room -= cost(notes) + 6  # and the blank lines between the parts
     left_off = _left_off(sessions, now, min(room, _LEFT_OFF_MOST), cost, own=source == "compact")
@@ -132,7 +136,7 @@ def start_block(
         "left off": left_off,
         "more": footer,
     }
-    places = [_place(*pair) for pair in entries]
+    places = [_place(mount.path, entry) for mount, entry in entries]
     told = [place for place in places if place in stored]
     told += [session.conversation for _, session, _ in sessions if session.conversation in left_off]
     return Block(text, [(name, cost(part)) for name, part in named.items() if part], cost(text), told)
@@ -157,7 +161,7 @@ def _intro(
         ]
         if sessions:
             _, session, turns = sessions[0]
-            lines.append(f"Last: turn {turns[0].n} of {_name(session)}, {_ago(session.last, now)}.")
+            lines.append(f"Last: turn {turns[0].n} of {_name(session)}, {ago(session.last, now)}.")
         text = "\n".join(lines)
         if cost(text) <= _INTRO_MOST:
             break
@@ -193,40 +197,41 @@ def _footer(sessions: list[tuple[Mount, Session, list[TurnLine]]], command: str)
 
 
 def _profile(
-    entries: Iterable[tuple[Mount, Entry]], today: str, now: float, room: float, cost: Cost
+    entries: Iterable[tuple[Mount, Entry]], now: float, room: float, cost: Cost
 ) -> tuple[str, set[str]]:
     """Bodies of the profile and of pinned documents, and the paths of those that are there whole."""
     text, shown = "", set()
     for mount, entry in sorted(entries, key=lambda pair: not pair[1].path.startswith("profile/")):
-        if not (entry.pinned or entry.path.startswith("profile/")) or _doubt(entry, today):
+        if not (entry.pinned or entry.path.startswith("profile/")) or entry.flagged:
             continue
         data = files.read(os.path.join(mount.store.path, entry.path))
         body = _plain(documents.read(data).body) if data is not None else ""
         head = f"{text}\n" if text else "# Profile and pinned notes\n"
-        head += f"## {_place(mount, entry)} ({_origin(entry, now)})\n"
+        head += f"## {_place(mount.path, entry)} ({_origin(entry, now)})\n"
         whole = _fit(body.split("\n"), room - cost(head), cost, "(cut here)")
         if body and whole:
             text = head + whole + "\n"
             if whole == body:
-                shown.add(_place(mount, entry))
+                shown.add(_place(mount.path, entry))
     return text.rstrip("\n"), shown
 
 
 def _board(
-    entries: Iterable[tuple[Mount, Entry]], today: str, now: float, room: float, cost: Cost
+    entries: Iterable[tuple[Mount, Entry]], now: float, room: float, cost: Cost
 ) -> tuple[str, set[str]]:
     """Open items, one line each, and all paths that belong to the board."""
-    items = [pair for pair in entries if pair[1].path.startswith("board/") and pair[1].status]
     open_items = [
-        (mount, entry) for mount, entry in items if not _is_closed(entry) and not _doubt(entry, today)
+        (mount, entry)
+        for mount, entry in entries
+        if entry.path.startswith("board/") and entry.status and not _is_closed(entry) and not entry.flagged
     ]
     lines = [
-        f"- {_place(mount, entry)} [{_line(entry.status, 20)}] {_line(entry.title or entry.description)}"
-        f" ({_origin(entry, now)})"
+        f"- {_place(mount.path, entry)} [{_line(entry.status, 20)}] {_line(entry.title or entry.description)}"
+        f" ({_line(entry.actor or entry.source, 60)}, {ago(entry.changed, now)})"
         for mount, entry in sorted(open_items, key=lambda pair: -pair[1].changed)
     ]
     text = _fit(["# Board", *lines], room, cost, "(more under board/)") if lines else ""
-    return text, {_place(*pair) for pair in open_items} if text else set()
+    return text, {_place(mount.path, entry) for mount, entry in open_items} if text else set()
 
 
 def _is_closed(entry: Entry) -> bool:
@@ -234,13 +239,13 @@ def _is_closed(entry: Entry) -> bool:
     return entry.path.startswith("board/") and entry.status.lower() in _CLOSED
 
 
-def index_lines(mounts: Sequence[Mount], now: float, budget: int, cost: Cost = utf16) -> str:
-    """The memory index alone: every document on a line as far as the budget goes, the others counted by folder."""
-    entries = [(mount, entry) for mount in mounts for entry in mount.index.documents()]
+def index_lines(entries: Sequence[tuple[str, Entry]], now: float, budget: int, cost: Cost = len) -> str:
+    """The memory index alone: documents, each with its mount's path, on a line as far as the budget goes, the others
+    counted by folder."""
     return _notes(entries, _date(now), now, budget, cost)
 
 
-def _notes(entries: Sequence[tuple[Mount, Entry]], today: str, now: float, room: float, cost: Cost) -> str:
+def _notes(entries: Sequence[tuple[str, Entry]], today: str, now: float, room: float, cost: Cost) -> str:
     if not entries:
         return ""
     lines = {_place(*pair): _note(*pair, today, now) for pair in entries}
@@ -261,7 +266,7 @@ def _notes(entries: Sequence[tuple[Mount, Entry]], today: str, now: float, room:
     return text if cost(text) <= room else _fit(text.split("\n"), room, cost, "(more)")
 
 
-def _note(mount: Mount, entry: Entry, today: str, now: float) -> str:
+def _note(mount: str, entry: Entry, today: str, now: float) -> str:
     said = _line(entry.description or entry.title, _DESCRIPTION_MOST)
     doubt = _doubt(entry, today)
     about = f"{_origin(entry, now)}{'; ' + doubt if doubt else ''}"
@@ -279,21 +284,26 @@ def _folded(places: Iterable[str]) -> list[str]:
     return [f"- {folder}: {count} more" for folder, count in sorted(counts.items())]
 
 
-def _place(mount: Mount, entry: Entry) -> str:
-    return _plain(f"{mount.path}/{entry.path}".replace("\n", " "))
+def _place(mount: str, entry: Entry) -> str:
+    return _plain(f"{mount}/{entry.path}".replace("\n", " "))
 
 
 def _origin(entry: Entry, now: float) -> str:
-    return f"{entry.source}, {_ago(entry.changed, now)}"
+    return f"{entry.source}, {ago(entry.changed, now)}"
 
 
 def _doubt(entry: Entry, today: str) -> str:
-    """Why a document is listed but not shown: it is out of date, or somebody flagged it."""
+    """What is to be known before a document is trusted: somebody flagged it, or its day is over."""
     if entry.flagged:
         return "flagged" if entry.flagged == "yes" else f"flagged: {_line(entry.flagged, 60)}"
+    return f"expired {entry.expires[:10]}" if _expired(entry, today) else ""
+
+
+def _expired(entry: Entry, today: str) -> bool:
+    """Whether the last day on which a document holds is over: nobody is told of it any more."""
     day = entry.expires[:10]
     is_day = len(day) == 10 and day[4] == day[7] == "-" and (day[:4] + day[5:7] + day[8:]).isdecimal()
-    return f"expired {day}" if is_day and day < today else ""
+    return is_day and day < today
 
 
 # -- where we left off
@@ -338,7 +348,7 @@ def _session(
     many = "s" if session.turns != 1 else ""
     head = (
         f"## {_line(session.client, 40)} {_line(session.conversation, 200)}{branch}, {mount.path},"
-        f" {_ago(session.last, now)}, {session.turns} turn{many}"
+        f" {ago(session.last, now)}, {session.turns} turn{many}"
     )
     fold = f"[1-{turns[0].n}] older turns"
     left = room - cost(head) - cost(fold) - 2
@@ -413,7 +423,7 @@ def _date(at: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(at))
 
 
-def _ago(at: float, now: float) -> str:
+def ago(at: float, now: float) -> str:
     """`2 h ago, 2026-11-29`; a time ahead of the clock is just now."""
     for seconds, unit in _AGES:
         if now - at >= seconds:

@@ -69,7 +69,7 @@ def resolve(repo: Repo, name: str, at: str | None = None) -> Conversation:
 
     ``NeosianError`` names the candidates when there are several, and the way to a list when there is none.
     """
-    rev = _revision(repo, at)
+    rev = revision(repo, at)
     logs: dict[str, list[tuple[str, str]]] = {}
     for path, blob in repo.ls(rev, "record/") if rev else []:
         if turns.is_segment(path):
@@ -103,7 +103,8 @@ def _conversation(repo: Repo, key: str, segments: list[tuple[str, str]]) -> Conv
     return Conversation(str(header.get("session") or key.removeprefix(client + "-")), client, segments)
 
 
-def _revision(repo: Repo, at: str | None) -> str | None:
+def revision(repo: Repo, at: str | None) -> str | None:
+    """The commit that a revision names, main's tip for none (None before the first)."""
     if at is None:
         return repo.tip()
     if at.startswith("-"):  # git would take it for an option

@@ -305,7 +305,11 @@ class Index(Cache):
     def documents(self) -> list[Entry]:
         """Every document of the work tree, by path, with who changed it last and when."""
         rows = self.db.execute(
-            "SELECT d.path, d.title, d.description, d.said, d.pinned, d.status, d.name, d.expires, d.flagged,"
+            "SELECT d.path, d.title, d.description, d.said, d.pinned, d.status, d.name, d.expires,"
+            # a flag that one of our acts set is answered by what anybody changed after it
+            " CASE WHEN d.flagged <> '' AND a.act <> 'memory' AND EXISTS (SELECT 1 FROM touched t JOIN act f"
+            " ON f.seq = t.seq WHERE t.path = p.id AND f.act = 'memory' AND f.subject LIKE 'Flag %')"
+            " THEN '' ELSE d.flagged END,"
             " d.modified, a.at, a.actor, a.email, a.act FROM document d LEFT JOIN path p ON p.path = d.path"
             " LEFT JOIN act a ON a.seq = (SELECT max(seq) FROM touched WHERE path = p.id) ORDER BY d.path"
         ).fetchall()

@@ -1,0 +1,429 @@
+"""The memory verbs: documents of a session's mounts changed, each change one commit.
+
+Every change is made under the scope's lock to what main holds there and then: a document that has moved on since the
+writer saw it is never overwritten, the writer is given both texts instead.
+"""
+
+from __future__ import annotations
+
+import time
+
+from neosian import adopt, documents, editing, matter, paths, projects, publish, scope
+from neosian.adopting import Adopter
+from neosian.draft import Draft, Signature
+from neosian.errors import BusyError, NeosianError, UsageError
+from neosian.plumbing import FOLDER, NOTHING
+from neosian.store import MACHINE_EMAIL, committer, message
+from neosian.wiki import Missing, Place, Wiki
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DOCUMENT_MOST = 1_000_000
+"""Bytes that a document may have: what is longer is no note."""
+
+FLAGS = ("stale", "wrong")
+"""What can be said against a document: it is out of date, or it never was right."""
+
+_SHOWN_MOST = 8_000  # characters of each text in a conflict
+_UNSETTLED = 0.2
+
+
+class Conflict(NeosianError):
+    """A change that does not fit: ``held`` is what the document says, ``wanted`` what was to be written."""
+
+    def __init__(self, place: str, what: str, held: str, wanted: str, hint: str = "") -> None:
+        self.held = held
+        self.wanted = wanted
+        super().__init__(
+            f"{place}: {what} Nothing was written.\n"
+            f"--- {place} says:\n{_cut(held)}\n--- was to be written:\n{_cut(wanted)}\n---",
+            hint,
+        )
+
+
+class Unlanded(BusyError):
+    """A document with a change in the folder that cannot be adopted yet."""
+
+    def __init__(self, place: str, why: str) -> None:
+        super().__init__(
+            f"{place} has a change in the folder that is not landed yet: {why}. Nothing was written.",
+            "neosian status",
+        )
+
+
+class Writer:
+    """Who writes: ``actor`` as trailers name it, the e-mail's client (None: a person), more trailers of the commit."""
+
+    __slots__ = ("actor", "client", "trailers")
+
+    def __init__(
+        self, actor: str = "", client: str | None = None, trailers: dict[str, str] | None = None
+    ) -> None:
+        self.actor = actor
+        self.client = client
+        self.trailers = trailers or {}
+
+    @classmethod
+    def of_session(cls, client: str, session: str) -> Writer:
+        """An agent in a session whose id is known."""
+        client = scope.slug(client) or "agent"
+        return cls(f"{client}:{session}", client, {"Client": client, "Conversation": session})
+
+    @classmethod
+    def of_client(cls, client: str) -> Writer:
+        """An agent that speaks MCP and does not say in which session."""
+        client = scope.slug(client) or "agent"
+        return cls(f"mcp:{client}", client, {"Client": client})
+
+    def signature(self) -> Signature:
+        """The author of a commit made now."""
+        at = time.time()
+        return (
+            adopt.person(at)
+            if self.client is None
+            else Signature(self.actor, f"{self.client}@{MACHINE_EMAIL}", at)
+        )
+
+
+class Done:
+    """What a change came to: ``place``, the ``commit`` (None: it was so already), and the act in words."""
+
+    __slots__ = ("commit", "place", "said")
+
+    def __init__(self, place: Place, commit: str | None, said: str) -> None:
+        self.place = str(place)
+        self.commit = commit
+        self.said = said
+
+    def json(self) -> dict[str, object]:
+        """The fields that `--json` prints."""
+        return {"path": self.place, "commit": self.commit, "said": self.said}
+
+
+class Memory:
+    """The documents that a session sees, for one writer. ``named_by`` is what adoption asks whose an edit is.
+
+    ``patience``: seconds to wait for locks, and for a person's save to settle.
+    """
+
+    def __init__(
+        self, wiki: Wiki, writer: Writer, *, named_by: Callable[[str, float], str | None] | None = None,
+        patience: float = 5.0,
+    ) -> None:  # fmt: skip
+        self.wiki = wiki
+        self.writer = writer
+        self.patience = patience
+        self._named_by = named_by or Adopter(wiki.home).named_by
+
+    def create(self, text: str, body: str) -> Done:
+        """A new document. The same text at the same path is no conflict, and no commit."""
+        place, data = self._document(text), editing.clean(body).encode()
+
+        def change(draft: Draft, path: str) -> str | None:
+            held = draft.read(path)
+            if held == data:
+                return None
+            if held is not None:
+                raise Conflict(
+                    str(place),
+                    "it exists already.",
+                    editing.shown(held),
+                    body,
+                    f"neosian memory view {place}",
+                )
+            if draft.folder(path):
+                raise NeosianError(
+                    f"{place} is a folder. Nothing was written.", f"neosian memory view {place}"
+                )
+            self._put(draft, place, path, None, data)
+            return f"Create {path}"
+
+        return self._write(place, change, makes=True)
+
+    def str_replace(self, text: str, old: str, new: str) -> Done:
+        """The document with one text, which stands in it exactly once, replaced by another."""
+        return self._edit(text, lambda data: editing.str_replace(data, old, new), f"{old}\n--- by:\n{new}")
+
+    def insert(self, text: str, line: int, new: str) -> Done:
+        """The document with lines added after line ``line`` (0: at its beginning)."""
+        return self._edit(text, lambda data: editing.insert(data, line, new), new)
+
+    def rewrite(self, text: str, body: bytes, seen: bytes) -> Done:
+        """The document with other bytes, made from ``seen``: when it holds anything else by now that is a conflict."""
+        place = self._document(text)
+
+        def change(draft: Draft, path: str) -> str | None:
+            held = self._held(draft, place, path)
+            if held == body:
+                return None
+            if held != seen:
+                what = "it has changed since it was read."
+                raise Conflict(
+                    str(place), what, editing.shown(held), editing.shown(body), f"neosian memory view {place}"
+                )
+            self._put(draft, place, path, held, body)
+            return f"Edit {path}"
+
+        return self._write(place, change)
+
+    def _edit(self, text: str, edit: Callable[[bytes], bytes], wanted: str) -> Done:
+        """A change of a document's text. It answers a flag that the document has."""
+        place = self._document(text)
+
+        def change(draft: Draft, path: str) -> str | None:
+            held = self._held(draft, place, path)
+            try:
+                data = edit(held)
+            except editing.EditError as error:
+                raise Conflict(
+                    str(place), str(error), editing.shown(held), wanted, f"neosian memory view {place}"
+                ) from None
+            if data == held:
+                return None
+            if documents.read(data).flagged == documents.read(held).flagged != "":
+                data = editing.drop_key(data, "flagged")
+            self._put(draft, place, path, held, data)
+            return f"Edit {path}"
+
+        return self._write(place, change)
+
+    def delete(self, text: str) -> Done:
+        """Take a document, or a folder of them, away; history keeps it."""
+        place = self.wiki.writable(text)
+        if not place.path:
+            raise UsageError(
+                f"{place} is a whole scope; what goes is named document by document.", "neosian memory view /"
+            )
+
+        def change(draft: Draft, path: str) -> str:
+            for found in self._below(draft, place, path):
+                draft.delete(found)
+            return f"Delete {path}"
+
+        return self._write(place, change)
+
+    def rename(self, old: str, new: str) -> Done:
+        """Move a document, or a folder of them, to a path that is free; also from one mount to another."""
+        place, target = self.wiki.writable(old), self.wiki.writable(new)
+        if not place.path or not target.path:
+            raise UsageError("A whole scope cannot be renamed.", "neosian memory view /")
+        if place.path.lower().endswith(".md"):
+            target = target.at(paths.check(target.path))
+        if place.store.scope == target.store.scope:
+            return self._rename_within(place, target)
+        moved: dict[str, bytes] = {}
+
+        def read(draft: Draft, path: str) -> None:
+            moved.clear()
+            moved.update(
+                {
+                    found[len(path) :]: self._held(draft, place, found)
+                    for found in self._below(draft, place, path)
+                }
+            )
+
+        def arrive(draft: Draft, path: str) -> str:
+            self._free(draft, target, path)
+            for rest, data in moved.items():
+                draft.put(path + rest, data)
+            return f"Move {place} to {target}"
+
+        def leave(draft: Draft, path: str) -> str:
+            for rest, data in moved.items():
+                if draft.read(path + rest) == data:  # what changed meanwhile stays, too
+                    draft.delete(path + rest)
+            return f"Move {place} to {target}"
+
+        self._write(place, read)
+        done = self._write(target, arrive, makes=True)
+        self._write(place, leave)
+        return done
+
+    def _rename_within(self, place: Place, target: Place) -> Done:
+        def change(draft: Draft, path: str) -> str:
+            found = self._below(draft, place, path)
+            new = paths.settle(target.path, draft.folder)
+            if f"{new}/".startswith(f"{path}/"):
+                raise UsageError(f"{place} cannot be moved into itself.", f"neosian memory view {place}")
+            self._free(draft, target, new)
+            for each in found:
+                entry = draft.read(each)
+                if entry is not None:
+                    draft.put(new + each[len(path) :], entry)
+                draft.delete(each)
+            return f"Rename {path} to {new}"
+
+        done = self._write(place, change)
+        return Done(target, done.commit, done.said)
+
+    def set_key(self, text: str, key: str, value: str | bool | None, said: str) -> Done:
+        """Set one front matter key, or drop it (None); ``said`` is the act: "Pin" becomes the subject `Pin PATH`."""
+        place = self._document(text)
+
+        def change(draft: Draft, path: str) -> str | None:
+            held = self._held(draft, place, path)
+            try:
+                data = editing.drop_key(held, key) if value is None else editing.set_key(held, key, value)
+            except editing.EditError as error:
+                raise NeosianError(
+                    f"{place}: {error} Nothing was written.", f"neosian memory edit {place}"
+                ) from None
+            if data == held:
+                return None
+            self._put(draft, place, path, held, data)
+            return f"{said} {path}"
+
+        return self._write(place, change)
+
+    def pin(self, text: str, on: bool = True) -> Done:
+        """Have a document's body told at every session start, or no longer."""
+        return self.set_key(text, "pinned", True if on else None, "Pin" if on else "Unpin")
+
+    def flag(self, text: str, kind: str, reason: str = "") -> Done:
+        """Say that a document is stale or wrong; that is shown beside it until the document changes."""
+        if kind not in FLAGS:
+            raise UsageError(f"A document is flagged as {' or '.join(FLAGS)}, not {kind!r}.")
+        said = ": ".join(part for part in (kind, " ".join(editing.clean(reason).split())) if part)
+        return self.set_key(text, "flagged", said, "Flag")
+
+    def unflag(self, text: str) -> Done:
+        """Take back what was said against a document."""
+        return self.set_key(text, "flagged", None, "Unflag")
+
+    # -- one act
+
+    def _document(self, text: str) -> Place:
+        place = self.wiki.writable(text)
+        return place.at(paths.check(place.path))
+
+    def _write(
+        self, place: Place, change: Callable[[Draft, str], str | None], *, makes: bool = False
+    ) -> Done:
+        """One commit in the scope of ``place``, after what people changed there was adopted.
+
+        ``change`` gets the draft and the path as the store spells it, and gives the commit's subject, None for nothing.
+        ``makes``: where the scope is not there yet it is made.
+        """
+        said = ""
+        if not place.store.exists and not makes:
+            raise Missing(str(place))
+
+        def act(draft: Draft) -> None:
+            nonlocal said
+            adopt.adopt(draft, self._named_by)
+            subject = change(draft, paths.settle(place.path, draft.folder))
+            said = subject or ""
+            if subject:
+                author = self.writer.signature()
+                trailers = {
+                    "Neosian-Act": "memory",
+                    "Neosian-Actor": self.writer.actor or author.name,
+                    **self.writer.trailers,
+                }
+                draft.commit(message(subject, trailers), author, committer())
+
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                tip = place.store.write(act, patience=self.patience)
+                break
+            except Unlanded:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_UNSETTLED)  # a save settles within seconds
+        root = self.wiki.root
+        if makes and root is not None and place.store.scope == self.wiki.turns.store.scope:
+            project = projects.register(self.wiki.home, root)
+            projects.note_identities(place.store, project)
+        return Done(place, tip if said else None, said)
+
+    def _held(self, draft: Draft, place: Place, path: str) -> bytes:
+        """What main holds at a path, once the folder holds the same."""
+        self._in_step(draft, place, path)
+        held = draft.read(path)
+        if held is None:
+            gone = self.wiki.gone(place)
+            raise Missing(str(place), gone)
+        return held
+
+    def _in_step(self, draft: Draft, place: Place, path: str) -> None:
+        """Refuse where the folder holds a change that was not adopted: a commit over it would lose one of the two."""
+        repo = draft.repo
+        if draft.base is None or not publish.checked_out(repo):
+            return
+        here, held = publish.work_tree_id(repo, path), draft.entry(path)
+        if here == "":
+            raise NeosianError(
+                f"{place} is a link or a folder there, and those are not written through. Nothing was written."
+            )
+        if here != (held.id if held else NOTHING):
+            why = (
+                "it holds a secret"
+                if path in adopt.waiting(repo)
+                else "a merge is under way"
+                if publish.merging(repo)
+                else "it is being edited, or staged"
+            )
+            raise Unlanded(str(place), why)
+
+    def _below(self, draft: Draft, place: Place, path: str) -> list[str]:
+        """The document at a path, or all files below a folder, each in step with the folder."""
+        entry = draft.entry(path)
+        found = list(_files_of(draft, path)) if entry and entry.mode == FOLDER else [path]
+        for each in found:
+            self._in_step(draft, place.at(each), each)
+        if entry is None:
+            raise Missing(str(place), self.wiki.gone(place))
+        return found
+
+    def _free(self, draft: Draft, place: Place, path: str) -> None:
+        held = draft.read(path)
+        if held is not None or draft.folder(path):
+            raise Conflict(
+                str(place),
+                "it exists already.",
+                editing.shown(held or b"(a folder)"),
+                "(what was to be moved there)",
+            )
+        self._in_step(draft, place, path)
+
+    def _put(self, draft: Draft, place: Place, path: str, held: bytes | None, data: bytes) -> None:
+        """Put a document's bytes, once they are fit for git."""
+        self._in_step(draft, place, path)
+        if len(data) > DOCUMENT_MOST:
+            raise NeosianError(
+                f"{place} would have {len(data):,} bytes, and a note has at most {DOCUMENT_MOST:,}."
+                " Nothing was written."
+            )
+        if adopt.holds_secret(data):
+            raise NeosianError(
+                f"{place} would hold what looks like a secret, or a <private> part. Nothing was written:"
+                " leave it out, or say where it is kept."
+            )
+        header = documents.read(data).header
+        problem = matter.read(header)[1] if header != documents.read(held or b"").header else ""
+        if problem:
+            raise NeosianError(
+                f"{place}: its front matter would be no YAML: {problem}. Nothing was written.",
+                "quote the value",
+            )
+        draft.put(path, data)
+
+
+def _files_of(draft: Draft, folder: str) -> Iterator[str]:
+    for name, entry in sorted(draft.folder(folder).items()):
+        path = f"{folder}/{name}"
+        if entry.mode == FOLDER:
+            yield from _files_of(draft, path)
+        else:
+            yield path
+
+
+def _cut(text: str) -> str:
+    return (
+        text
+        if len(text) <= _SHOWN_MOST
+        else f"{text[:_SHOWN_MOST]}\n[… {len(text) - _SHOWN_MOST:,} more characters]"
+    )

@@ -1,0 +1,289 @@
+"""The wiki as a session sees it: where a path lies, what a document says, what a folder holds."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import time
+
+from neosian import adopt, conversations, documents, editing, files, paths, projects, publish, scope
+from neosian.context import ago, index_lines
+from neosian.errors import NeosianError, UsageError
+from neosian.index import Index
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neosian.entries import Entry
+    from neosian.mounts import Layout
+    from neosian.store import Store
+
+_LISTING_MOST = 20_000  # characters of a folder's listing
+_SESSIONS_LISTED = 50
+
+
+class Missing(NeosianError):
+    """A path at which there is no document; ``gone`` tells of the commit that took it away."""
+
+    def __init__(self, place: str, gone: str = "") -> None:
+        hint = f"neosian log {place}" if gone else f"neosian memory view {posixpath.dirname(place) or '/'}"
+        super().__init__(f"There is no {place}{f': {gone}' if gone else ''}.", hint)
+
+
+class ReadOnly(NeosianError):
+    """A mount that may be read and not written."""
+
+    def __init__(self, mount: str) -> None:
+        super().__init__(f"{mount} is mounted read-only: nothing was written.")
+
+
+class Place:
+    """A path as it is said (`/project/tools/x.md`), and where that is: the store, and the path inside its scope."""
+
+    __slots__ = ("mount", "path", "store", "writable")
+
+    def __init__(self, mount: str, store: Store, path: str, writable: bool) -> None:
+        self.mount = mount
+        self.store = store
+        self.path = path
+        self.writable = writable
+
+    def __str__(self) -> str:
+        return f"{self.mount}/{self.path}".rstrip("/") or "/"
+
+    def at(self, path: str) -> Place:
+        """Another path of the same scope."""
+        return Place(self.mount, self.store, path, self.writable)
+
+
+class Wiki:
+    """The documents of a session's mounts; ``turns`` is the mount that takes the session's turns."""
+
+    def __init__(self, home: str, seen: Layout) -> None:
+        self.home = home
+        self.root = seen.root
+        self.mounts = [
+            Place(mount.path, projects.open_store(home, mount.scope), "", mount.writable)
+            for mount in seen.mounts
+        ]
+        self.turns = next(mount for mount in self.mounts if mount.store.scope == seen.turns)
+
+    def place(self, text: str) -> Place:
+        """What a path names. Without a slash in front it lies in the mount that takes the session's turns."""
+        if not text.startswith("/"):
+            return self.turns.at(paths.clean(text) if text else "")
+        whole = "/".join(["", *(part for part in text.split("/") if part)])
+        if not whole.strip("/"):
+            raise UsageError(
+                "/ holds the mounts; a document lies below one of them.", "neosian memory view /"
+            )
+        best = max(
+            (mount for mount in self.mounts if f"{whole}/".startswith(f"{mount.mount}/")),
+            key=lambda mount: len(mount.mount),
+            default=None,
+        )
+        if best is None:
+            names = ", ".join(mount.mount for mount in self.mounts)
+            raise UsageError(f"{text!r} is below no mount; there are {names}.", "neosian memory view /")
+        rest = whole[len(best.mount) + 1 :]
+        if rest.partition("/")[0].casefold() == "sessions":
+            return best.at(rest)
+        return best.at(paths.clean(rest) if rest else "")
+
+    def writable(self, text: str) -> Place:
+        place = self.place(text)
+        if not place.writable:
+            raise ReadOnly(place.mount)
+        return place
+
+    def view(self, text: str = "/", lines: Sequence[int] | None = None, at: str | None = None) -> str:
+        """A document with line numbers (``lines``: first and last, -1 for the end), or what a folder holds.
+
+        ``at`` is a revision of the scope.
+        """
+        if text.strip("/") == "":
+            return self._listing(self.mounts)
+        place = self.place(text)
+        try:
+            if place.path.partition("/")[0].casefold() == "sessions":
+                return self._session(place)
+            data = self._data(place, at)
+            if data is None:
+                return self._folder(place, at)
+            return _numbered(place, data, lines, self._about(place) if at is None else f"at {at}")
+        finally:
+            place.store.repo.close()
+
+    def read(self, text: str, at: str | None = None) -> bytes:
+        """The bytes of a document as they are now, or were at a revision."""
+        place = self.place(text)
+        try:
+            data = self._data(place, at)
+        finally:
+            place.store.repo.close()
+        if data is None:
+            raise Missing(str(place), self.gone(place))
+        return data
+
+    def _data(self, place: Place, at: str | None) -> bytes | None:
+        """A file's bytes: the folder's where main is checked out, else main's, or those at a revision."""
+        repo = place.store.repo
+        if not place.path or not place.store.exists:
+            return None
+        if at is not None:
+            rev = conversations.revision(repo, at)
+            return repo.read(rev, place.path) if rev else None
+        if publish.checked_out(repo):
+            found = read_plain(repo.path, place.path)
+        else:
+            tip = repo.tip()
+            found = repo.read(tip, place.path) if tip else None
+        if found is not None and adopt.holds_secret(found):
+            raise NeosianError(
+                f"{place} holds what looks like a secret and is not shown until a person takes it out.",
+                "neosian status",
+            )
+        return found
+
+    def entries(self, place: Place) -> list[Entry]:
+        """The documents of a scope as the index lists them, but those that wait because of a secret."""
+        if not place.store.exists:
+            return []
+        with Index.open(place.store.cache) as index:
+            index.catch_up(place.store.repo, None)
+            place.store.repo.close()
+            held_back = set(adopt.waiting(place.store.repo))
+            return [entry for entry in index.documents() if entry.path not in held_back]
+
+    def _listing(self, places: Sequence[Place]) -> str:
+        """The documents below these places, with the folders of mounts named."""
+        heads = [
+            f"{place}{'' if place.writable else ' (read-only)'}: {place.store.scope}"
+            for place in places
+            if not place.path
+        ]
+        listed = [
+            (place.mount, entry)
+            for place in places
+            for entry in self.entries(place)
+            if not place.path or entry.path.startswith(place.path + "/")
+        ]
+        return "\n".join([*heads, index_lines(listed, time.time(), _LISTING_MOST) or "No documents yet."])
+
+    def _folder(self, place: Place, at: str | None) -> str:
+        if at is not None:
+            repo = place.store.repo
+            rev = conversations.revision(repo, at) if place.store.exists else None
+            found = (
+                [path for path, _ in repo.ls(rev, place.path) if documents.is_document(path)] if rev else []
+            )
+            if not found:
+                raise Missing(f"{place} at {at}")
+            return "\n".join(f"- {place.at(path)}" for path in sorted(found))
+        listing = self._listing([place])
+        others = _other_files(place) if place.path else []
+        if place.path and listing == "No documents yet." and not others:
+            raise Missing(str(place), self.gone(place))
+        return "\n".join([listing, *(f"- {place.at(path)}" for path in others)])
+
+    def _session(self, place: Place) -> str:
+        """The page of a session, or the newest sessions."""
+        name = place.path.partition("/")[2].removesuffix(".md").rpartition("/")[2]
+        if not place.store.exists:
+            raise Missing(str(place))
+        if not name:
+            with Index.open(place.store.cache) as index:
+                index.catch_up(place.store.repo, None)
+                rows = index.sessions(_SESSIONS_LISTED)
+            return (
+                "\n".join(
+                    f"- {place.mount}/sessions/{row.conversation} ({row.client}, {row.turns} turns,"
+                    f" {ago(row.last, time.time())}): {row.prompt}"
+                    for row in rows
+                )
+                or "No sessions yet."
+            )
+        tip = place.store.repo.tip()
+        wanted = (name, scope.disk_name(name))
+        for path, _ in place.store.repo.ls(tip, "sessions/") if tip else []:
+            if path.rpartition("/")[2].removesuffix(".md") in wanted:
+                page = place.store.repo.read(tip or "", path) or b""
+                return _numbered(
+                    place, page, None, "a session's page; its turns: recall_turn, `neosian recall`"
+                )
+        raise Missing(str(place))
+
+    def _about(self, place: Place) -> str:
+        """Who changed a document last and when, and what is to be known before trusting it."""
+        entry = next(
+            (entry for entry in self.entries(place) if paths.same_name(entry.path, place.path)), None
+        )
+        if entry is None:
+            return ""
+        marks = [
+            f"{entry.source} {entry.actor}".strip() if entry.actor else entry.source,
+            ago(entry.changed, time.time()),
+            *(["pinned"] if entry.pinned else []),
+            *([f"expires {entry.expires}"] if entry.expires else []),
+            *([f"flagged {entry.flagged}"] if entry.flagged else []),
+        ]
+        return ", ".join(marks)
+
+    def gone(self, place: Place) -> str:
+        """What took a document away, "" when it never was."""
+        if not place.path or not place.store.exists:
+            return ""
+        with Index.open(place.store.cache) as index:
+            index.catch_up(place.store.repo, None)
+            place.store.repo.close()
+            acts = index.commits(path=place.path, limit=1)
+        return f"it went with {acts[0].id[:10]}, {acts[0].subject!r}" if acts else ""
+
+
+def read_plain(root: str, path: str) -> bytes | None:
+    """A file of a scope's folder; None for none, and for what a link leads to."""
+    full = os.path.join(root, path)
+    folder = os.path.normpath(os.path.join(os.path.realpath(root), os.path.dirname(path)))
+    try:
+        if (
+            os.path.islink(full)
+            or os.path.realpath(os.path.dirname(full)) != folder
+            or not os.path.isfile(full)
+        ):
+            return None
+        return files.read(full)
+    except OSError:
+        return None
+
+
+def _other_files(place: Place) -> list[str]:
+    """Files of a skill's folder that are no documents: they can be read, too."""
+    found = []
+    root = place.store.path
+    for folder, folders, names in os.walk(os.path.join(root, place.path)):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        below = os.path.relpath(folder, root).replace(os.sep, "/")
+        found += [
+            f"{below}/{name}"
+            for name in sorted(names)
+            if not name.startswith(".") and not documents.is_document(f"{below}/{name}")
+        ]
+    return found
+
+
+def _numbered(place: Place, data: bytes, lines: Sequence[int] | None, about: str) -> str:
+    """A document as the agent's tools number it: from 1, a tab behind the number."""
+    rows = editing.shown(data).split("\n")
+    if rows[-1] == "" and len(rows) > 1:
+        rows.pop()
+    first, last = lines or (1, -1)
+    last = len(rows) if last == -1 else last
+    if not 1 <= first <= last:
+        raise UsageError(
+            f"view_range [{first}, {last}] is none; {place} has {len(rows)} lines: [1, {len(rows)}]."
+        )
+    head = f"{place} ({about})" if about else str(place)
+    return "\n".join(
+        [head, *(f"{number:6}\t{row}" for number, row in enumerate(rows[first - 1 : last], first))]
+    )
