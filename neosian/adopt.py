@@ -51,12 +51,7 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
     or a merge is under way.
     """
     repo = draft.repo
-    if (
-        draft.base is None
-        or not publish.checked_out(repo)
-        or publish.merging(repo)
-        or not looks_changed(repo)
-    ):
+    if draft.base is None or not is_time(repo):
         return []
     began = time.time()
     by_actor: dict[str, list[Edit]] = {}
@@ -83,6 +78,11 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
         body = "\n".join(f"- {edit.path}" for edit in edits) if len(edits) > 1 else ""
         draft.commit(message(_subject(edits), trailers, body), author, committer())
     return adopted
+
+
+def is_time(repo: Repo) -> bool:
+    """Whether there may be something to adopt now: a cheap look, without git."""
+    return publish.checked_out(repo) and not publish.merging(repo) and looks_changed(repo)
 
 
 def looks_changed(repo: Repo) -> bool:

@@ -10,19 +10,19 @@ import os
 import time
 
 from neosian import adopt, fastjson, files, projects, recording, scope, turns
+from neosian.adopting import adopt_edits
 from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
 from neosian.errors import BrokenStoreError, DamagedError, GitError, NeosianError, UsageError
 from neosian.events import Event
 from neosian.journal import Journal, Note
-from neosian.mounts import flag_values
 from neosian.places import Place, find_place, layout_of, machine, new_place
 from neosian.scrub import Policy, render
 from neosian.spans import Batch, Span, assemble
-from neosian.spool import FLAG_SEPARATOR, Entry, Spool
+from neosian.spool import CONTEXT, Entry, Spool
 from neosian.store import Lock, Store
-from neosian.touches import Touches
+from neosian.touches import Touches, actor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     T = TypeVar("T")
-
-CONTEXT = "context"
-"""The verb of a spooled event that we made: the words a session was told."""
 
 _LOOKED_BACK = 200
 """Segments, newest first, in which a background launch of another conversation is looked for."""
@@ -348,9 +345,12 @@ class Lander:
             if mount.writable
         }
         for other in projects.stores(self.home):
-            changed = other.scope in seen and adopt.looks_changed(other.repo)
-            if other.scope != store.scope and (changed or os.path.basename(other.path) in named):
-                other.write(lambda draft: adopt.adopt(draft, self._touches.named_by), patience=self.patience)
+            is_meant = other.scope in seen or os.path.basename(other.path) in named
+            if other.scope != store.scope and is_meant and adopt.is_time(other.repo):
+                try:
+                    adopt_edits(self.store(other.scope), self._touches.named_by, patience=self.patience)
+                except (NeosianError, OSError) as error:  # the turns have landed all the same
+                    self._failed(error)
 
     def _log(self, said: str) -> None:
         files.log(os.path.join(self.home, "log", "neosian.log"), said)
@@ -382,12 +382,6 @@ class Lander:
                 self.journal.finish(commit, os.path.basename(store.path))
             else:
                 self.journal.drop(commit)
-
-
-def actor(event: Event) -> str:
-    """Who acts in a session: the client, or the agent that the hook line names."""
-    named = flag_values(event.level.split(FLAG_SEPARATOR), "--agent")
-    return f"{named[-1] if named else event.client}:{event.session}"
 
 
 def _context_event(entry: Entry) -> Event:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 MAGIC = b"neosian1"
 FLAG_SEPARATOR = "\x1f"
+CONTEXT = "context"
+"""The verb of a spooled event that we made: the words a session was told."""
+
 MARKS = ("CLAUDE_PROJECT_DIR", "CURSOR_VERSION", "NEOSIAN_SCOPE")
 """The only variables of a hook's environment that are ever kept: it also holds API keys."""
 
@@ -139,6 +142,14 @@ class Spool:
                 self.set_aside(name, str(error))
                 continue
             yield entry
+
+    def look(self) -> Iterator[Entry]:
+        """Read what waits and change nothing; what cannot be read is passed over."""
+        for name in self.names():
+            try:
+                yield self._read(os.path.join(self.new, name), name)
+            except (NeosianError, OSError):
+                continue
 
     def peek(self) -> Iterator[Spooled]:
         """Headers of what waits; files without one are passed over."""
