@@ -14,6 +14,7 @@ from neosian.errors import NeosianError, UsageError
 COMMANDS = {
     "record": "record one hook event, or install and remove the hooks",
     "context": "show what a session is told at its start",
+    "memory": "view and change documents",
     "recall": "show a turn whole",
     "search": "find turns and documents",
     "sessions": "list the sessions",
