@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from neosian import editing, files, output, resources, scope
-from neosian.clients import calling
 from neosian.commands._scopes import add_mounts, seen
+from neosian.commands._writing import tell, writer
 from neosian.errors import NeosianError
 from neosian.memory import FLAGS, Done, Memory, Writer
 from neosian.wiki import Missing, Wiki
@@ -89,23 +89,6 @@ def run(args: argparse.Namespace) -> int:
     done = edit(memory, args.path, args.template) if args.verb == "edit" else _ACTS[args.verb](memory, args)
     tell(args, done)
     return 0
-
-
-def writer() -> Writer:
-    """Who runs this: the agent whose shell it is, else the person."""
-    caller = calling(os.environ)
-    return Writer.of_session(*caller) if caller else Writer()
-
-
-def tell(args: argparse.Namespace, done: Done) -> None:
-    """Print what a change came to, and how to take it back."""
-    if args.json:
-        output.as_json(done.json())
-    elif done.commit is None:
-        output.text(f"{done.place}: it was so already.")
-    else:
-        output.text(f"{done.said} ({done.place}, commit {done.commit[:10]})")
-        output.note(f"To take it back: neosian revert {done.commit[:10]}")
 
 
 _ACTS: dict[str, Callable[[Memory, Any], Done]] = {
