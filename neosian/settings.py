@@ -295,12 +295,12 @@ def why_not_writable(file: str) -> str:
     return ""
 
 
-def save(file: str, data: bytes | None, seen: bytes | None) -> None:
+def save(file: str, data: bytes | None, seen: bytes | None, *, private: bool = False) -> None:
     """Put ``data`` whole at ``file``, or remove the file for None.
 
     A link is followed, not replaced; the file's mode is kept, a new file gets what the umask leaves (its
-    owner always reads and writes). ``seen`` is what the edit was made of: a file that has moved on since
-    is left alone.
+    owner always reads and writes), or with ``private`` is its owner's alone. ``seen`` is what the edit was
+    made of: a file that has moved on since is left alone.
     """
     if why := why_not_writable(file):
         raise NeosianError(why)
@@ -311,16 +311,18 @@ def save(file: str, data: bytes | None, seen: bytes | None) -> None:
         if data is None:
             files.remove(target)
         else:
-            files.write(target, data, mode=_mode(target))
+            files.write(target, data, mode=_mode(target, private))
     except OSError as error:
         raise NeosianError(f"{file} cannot be written: {error.strerror}. It was left as it is.") from None
 
 
-def _mode(target: str) -> int:
+def _mode(target: str, private: bool) -> int:
     """The mode a file has, or is to have when it is new."""
     try:
         return stat.S_IMODE(os.stat(target).st_mode)
     except FileNotFoundError:
+        if private:
+            return files.PRIVATE_FILE
         umask = os.umask(0o077)
         os.umask(umask)
         return 0o666 & ~umask | 0o600
