@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -87,7 +88,8 @@ class Plan:
     ``before`` and ``after`` are its bytes, None where there is no file; ``backup`` is what the file beside
     it is to hold, None for no such file. ``fragment`` is the settings that come or go, ``names`` what is in
     it. ``refused`` says why the change cannot be made. ``own_folder``: the folder goes too when the file
-    goes and nothing else is in it. ``private``: a new file is for its owner's eyes.
+    goes and nothing else is in it. ``private``: a new file is for its owner's eyes. ``lock`` is the folder
+    that whoever writes the file makes meanwhile, "" where its client has no such habit.
     """
 
     file: str
@@ -101,6 +103,7 @@ class Plan:
     refused: NeosianError | None = None
     own_folder: bool = False
     private: bool = False
+    lock: str = ""
 
     @property
     def changed(self) -> bool:
@@ -141,9 +144,11 @@ def carry_out(plan: Plan) -> None:
     if plan.changed:
         if plan.after is not None:
             _make_folder(plan.file)
-        if plan.backup is not None:
-            _save_backup(plan, plan.backup)
-        settings.save(plan.file, plan.after, plan.before, private=plan.private)
+        with settings.held(plan.lock) if plan.lock else nullcontext():
+            settings.check_unmoved(plan.file, plan.before)
+            if plan.backup is not None:
+                _save_backup(plan, plan.backup)
+            settings.save(plan.file, plan.after, plan.before, private=plan.private)
     if plan.backup is None:
         _remove_backup(plan)
     if plan.changed and plan.after is None and plan.own_folder:
@@ -164,6 +169,7 @@ def project_folder(wish: Wish, cwd: str) -> str:
 
 def work_tree(folder: str) -> str | None:
     """The git work tree around a folder, a linked one too: clients read their project's settings there."""
+    folder = os.path.abspath(folder)
     while not os.path.exists(os.path.join(folder, ".git")):
         folder, below = os.path.dirname(folder), folder
         if folder == below:
