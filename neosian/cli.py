@@ -21,6 +21,7 @@ COMMANDS = {
     "search": "find turns and documents",
     "sessions": "list the sessions",
     "audit": "tell who changed what, when, and from which turn",
+    "mcp": "serve the memory to agents over MCP, or tell a client of that server",
     "status": "tell how the memory is doing",
     "path": "print the folder of a scope",
     "docs": "print a page of the documentation",

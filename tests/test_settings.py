@@ -120,7 +120,7 @@ def test_brackets_and_commas_inside_strings_are_text() -> None:
     ],
 )
 def test_a_file_that_is_not_plain_json_is_refused_with_the_reason(text: str, reason: str) -> None:
-    with pytest.raises(settings.NotPlainJson) as caught:
+    with pytest.raises(settings.NotPlain) as caught:
         settings.decode("settings.json", text.encode())
 
     assert reason in str(caught.value)
@@ -129,7 +129,7 @@ def test_a_file_that_is_not_plain_json_is_refused_with_the_reason(text: str, rea
 
 @pytest.mark.parametrize("raw", [b'{"a": "\xff"}', '{"a": 1}'.encode("utf-16")])
 def test_other_encodings_are_refused(raw: bytes) -> None:
-    with pytest.raises(settings.NotPlainJson, match="is not UTF-8"):
+    with pytest.raises(settings.NotPlain, match="is not UTF-8"):
         settings.decode("settings.json", raw)
 
 
