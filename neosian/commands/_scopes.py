@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 
 from neosian import config, projects, scope
-from neosian.errors import UsageError
 from neosian.mounts import Layout, layout
 from neosian.store import Store
-
-_AGE = re.compile(r"(\d+)(min|h|d|w)")
-_HOURS = {"min": 1 / 60, "h": 1, "d": 24, "w": 168}
 
 
 def add_scope(parser: argparse.ArgumentParser) -> None:
@@ -66,18 +61,6 @@ def everywhere(args: argparse.Namespace) -> list[Store]:
         return first
     known = {store.scope for store in first}
     return first + [store for store in projects.stores(scope.home(args.root)) if store.scope not in known]
-
-
-def moment(text: str) -> float:
-    """Seconds since 1970 of a date, a time (both ISO), or an age such as `3d`, `2h`, `30min`."""
-    from datetime import datetime, timedelta  # as dear as a tenth of a search that names no time
-
-    if found := _AGE.fullmatch(text):
-        return (datetime.now() - timedelta(hours=int(found[1]) * _HOURS[found[2]])).timestamp()
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError):
-        raise UsageError(f"{text!r} is no time.", "2026-11-29, 2026-11-29T14:00, 3d, 2h or 30min") from None
 
 
 def whole(text: str) -> int:

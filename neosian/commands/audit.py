@@ -6,8 +6,9 @@ import argparse
 import time
 
 from neosian import audit, output, turns
-from neosian.commands._scopes import add_scope, moment, mounted, whole
+from neosian.commands._scopes import add_scope, mounted, whole
 from neosian.conversations import split
+from neosian.recall import moment
 
 _ROOT = "bcd8240a5a3ad1c5a8ae721e388985ba90d98b90"
 """The commit that every scope begins with: nobody's act, and of 1970."""

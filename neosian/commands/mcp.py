@@ -6,11 +6,11 @@ import argparse
 import os
 from typing import Any
 
-from neosian import mcp_install, merging
+from neosian import mcp_install, merging, scope
 from neosian.clients.mcp_clients import CLIENTS, SERVER, Client
 from neosian.commands import _installing
-from neosian.commands._scopes import add_mounts
-from neosian.errors import NeosianError
+from neosian.commands._scopes import add_mounts, mount_flags
+from neosian.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,14 @@ def run(args: argparse.Namespace) -> int:
         return _install(args)
     if args.action == "uninstall":
         return _uninstall(args)
-    raise NeosianError("The MCP server is not built yet.", "neosian search")
+    if args.project is not None and (args.scope or args.mount):
+        raise UsageError(
+            "--project names what is served, and so do --scope and --mount: one of them will do."
+        )
+    from neosian.mcp_server import serve  # its packages take a second to load
+
+    serve(scope.home(args.root), mount_flags(args), args.project)
+    return 0
 
 
 def _configure_install(parser: argparse.ArgumentParser) -> None:
