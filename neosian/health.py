@@ -19,14 +19,18 @@ _INSTALL = "neosian record install --client claude-code --user --write"
 
 
 def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
-    """The whole state as plain values, clients' settings as they are for ``directory``; no ``problems``: all is well."""
+    """The whole state as plain values, clients' settings as they are for ``directory``.
+
+    ``problems`` is empty when all is well.
+    """
     problems: list[dict[str, str]] = []
     scopes = [_scope(store, problems) for store in projects.stores(home)]
     spool = _spool(home, problems)
     clients = _clients(home, scopes)
     _home(home, problems)
     return {
-        "home": home, "hooks": _hooks(directory), "mcp": _mcp(directory, problems), "scopes": scopes, "spool": spool, "clients": clients,
+        "home": home, "hooks": _hooks(directory), "mcp": _mcp(directory, problems), "scopes": scopes,
+        "spool": spool, "clients": clients,
         "log": _log(home), "problems": problems,
     }  # fmt: skip
 
@@ -55,7 +59,8 @@ def _mcp(directory: str, problems: list[dict[str, str]]) -> list[dict[str, Any]]
     for row in found:
         program = row["command"][0]
         if os.path.isabs(program) and not os.path.exists(program):
-            again = f"neosian mcp install --client {row['client']} --user --write"
+            level = " --user" if row["level"] == "user" else ""
+            again = f"neosian mcp install --client {row['client']}{level} --write"
             _problem(problems, f"{row['file']} starts {program}, which is gone.", again)
     return found
 

@@ -64,7 +64,7 @@ class _Found:
 
     client: Client
     look: Look
-    value: Any
+    value: dict[str, Any]
 
     @property
     def named(self) -> Any:
@@ -137,10 +137,10 @@ def registered(environ: Environ, directory: str) -> list[dict[str, Any]]:
     tree = merging.work_tree(directory)
     rows = []
     for client in CLIENTS.values():
-        places = [("user", file) for file in client.user_files(environ)]
-        if tree and client.project_files:
-            places += [("project", file) for file in client.project_files(tree)]
-        for level, file in places:
+        mine = client.user_files(environ)
+        theirs = client.project_files(tree) if tree and client.project_files else ()
+        places = [("user", file) for file in mine]
+        for level, file in [*places, *(("project", file) for file in theirs if file not in mine)]:
             if entry := _find(client, file).ours:
                 row = {"client": client.name, "level": level, "file": file, "command": client.words(entry)}
                 rows.append(row)
@@ -235,9 +235,10 @@ def _find(client: Client, file: str) -> _Found:
     if look.raw is None or (look.refused and not isinstance(look.refused, settings.NotPlain)):
         return _Found(client, look, {})
     try:
-        return _Found(client, look, client.format.parse(look.raw.decode("utf-8")))
+        value = client.format.parse(look.raw.decode("utf-8"))
     except ValueError:
-        return _Found(client, look, {})
+        value = {}
+    return _Found(client, look, value if isinstance(value, dict) else {})
 
 
 def _chosen(client: Client, places: Sequence[_Found]) -> _Found:
@@ -296,7 +297,7 @@ def _no_room(found: _Found) -> NeosianError | None:
     return NeosianError(f"{found.look.file} was left as it is: {key} is no object, so it can hold no server.")
 
 
-def _taken(client: Client, value: Any) -> str:
+def _taken(client: Client, value: dict[str, Any]) -> str:
     """Why the name of our server is not ours to change in what a file holds; "" when it is."""
     path = settings.step(client.key, SERVER)
     for double in settings.twice(value):

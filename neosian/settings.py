@@ -59,17 +59,18 @@ def parse(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/|,(?=[ \t\r\n]*[}\]])', re.S)
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?\*/", re.S)
+_LAST_COMMA_OR_STRING = re.compile(rf"({_STRING}|[\w\]}}])\s*,(?=\s*[\]}}])|{_STRING}", re.S)
 
 
 def parse_with_comments(text: str) -> Any:
-    """As `parse`, for a program that allows comments and a comma before a closing bracket.
+    """As `parse`, for a program that allows comments and a comma after the last member.
 
     For reading alone: edits know nothing of comments.
     """
-    for _ in range(2):  # a comma may stand before a comment
-        text = _TOKEN.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
-    return parse(text)
+    text = _STRING_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+    return parse(_LAST_COMMA_OR_STRING.sub(lambda found: found[1] or found[0], text))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -295,7 +296,7 @@ def read(file: str) -> bytes | None:
 def check_unmoved(file: str, seen: bytes | None) -> None:
     """Raise ``NeosianError`` where a file is no longer what an edit was made of."""
     if read(file) != seen:
-        raise NeosianError(f"{file} was changed by another program just now; it was left as it is.")
+        raise NeosianError(f"{file} was changed by another program just now; it was left as it is. Try again.")
 
 
 def why_not_writable(file: str) -> str:

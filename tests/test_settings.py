@@ -133,6 +133,25 @@ def test_other_encodings_are_refused(raw: bytes) -> None:
         settings.decode("settings.json", raw)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 1, // b\n}', {"a": 1}),
+        ('{/* "a": 2, */ "b": [1, /* x */ // y\n ],}', {"b": [1]}),
+        ('{"url": "http://x/*y*/", "s": "\\",}"}', {"url": "http://x/*y*/", "s": '",}'}),
+        (settings.BOM + '{"a": 1}', {"a": 1}),
+    ],
+)
+def test_comments_and_last_commas_can_be_read(text: str, value: Any) -> None:
+    assert settings.parse_with_comments(text) == value
+
+
+@pytest.mark.parametrize("text", ["{,}", '{"a": 1,,}', '{"a": "open', "{/* open", "[" * 100_000])
+def test_what_is_no_json_beside_its_comments_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        settings.parse_with_comments(text)
+
+
 def test_keys_that_stand_twice_are_named_with_their_path() -> None:
     value = settings.parse('{"a": [{"b": 1, "b": 2}], "c": 1, "c": 2, "c": 3}')
 

@@ -64,9 +64,9 @@ class Client:
     """Whether its servers are started in the folder of the project."""
 
 
-def servers(client: Client, value: Any) -> dict[str, Any]:
+def servers(client: Client, value: Mapping[str, Any]) -> dict[str, Any]:
     """The servers by name in what a client's file holds; none where they have no place."""
-    found = value.get(client.key) if isinstance(value, dict) else None
+    found = value.get(client.key)
     return found if isinstance(found, dict) else {}
 
 
