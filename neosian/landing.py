@@ -390,6 +390,19 @@ def actor(event: Event) -> str:
     return f"{named[-1] if named else event.client}:{event.session}"
 
 
+def agents(home: str) -> Callable[[str, float], str | None]:
+    """Who changed a path, for `adopt`: the agent whose own call names it, among what waits and what landed last."""
+    spool = Spool(home)
+    waiting = []
+    for entry in spool.take():
+        try:
+            event = adapter(entry.spooled.client).parse(entry.payload, entry.spooled)
+        except Exception:  # the next landing sets it aside and tells of it
+            continue
+        waiting.append((event, actor(event)))
+    return Touches(waiting, Journal(spool.folder, home)).named_by
+
+
 def _context_event(entry: Entry) -> Event:
     """What a session was told, spooled by ourselves."""
     said, spooled = entry.payload, entry.spooled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from neosian import conversations, output
+from neosian import commits, conversations, output
 from neosian.commands._scopes import add_scope, everywhere
 from neosian.errors import NeosianError, UsageError
 from neosian.store import Store
@@ -51,7 +51,7 @@ def _turns(args: argparse.Namespace, name: str, number: int | None) -> list[Turn
             if error.candidates:
                 raise
             failed = failed or error
-        except conversations.UnknownRevision as error:
+        except commits.UnknownRevision as error:
             failed = error
         finally:
             store.repo.close()
