@@ -6,7 +6,7 @@ import os
 import posixpath
 import time
 
-from neosian import adopt, conversations, documents, editing, files, paths, projects, publish, scope
+from neosian import adopt, commits, documents, editing, files, paths, projects, publish, scope
 from neosian.context import ago, index_lines
 from neosian.errors import NeosianError, UsageError
 from neosian.index import Index
@@ -132,7 +132,7 @@ class Wiki:
         if not place.path or not place.store.exists:
             return None
         if at is not None:
-            rev = conversations.revision(repo, at)
+            rev = commits.revision(repo, at)
             return repo.read(rev, place.path) if rev else None
         if publish.checked_out(repo):
             found = read_plain(repo.path, place.path)
@@ -174,7 +174,7 @@ class Wiki:
     def _folder(self, place: Place, at: str | None) -> str:
         if at is not None:
             repo = place.store.repo
-            rev = conversations.revision(repo, at) if place.store.exists else None
+            rev = commits.revision(repo, at) if place.store.exists else None
             found = (
                 [path for path, _ in repo.ls(rev, place.path) if documents.is_document(path)] if rev else []
             )
