@@ -50,6 +50,7 @@ THIRD_PARTY = {
     "frontmatter": "documents",
     "yaml": "documents",
     "mcp": "mcp_server",
+    "pydantic": "mcp_server",
     "pygit2": "history",
     "watchdog": "watch",
 }
