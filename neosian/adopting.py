@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neosian import adopt
 from neosian.clients import adapter
-from neosian.errors import BrokenStoreError
+from neosian.errors import DamagedError
 from neosian.journal import Journal
 from neosian.spool import CONTEXT, Spool
 from neosian.touches import Touches, actor
@@ -24,7 +24,7 @@ def adopt_edits(
     """Commit the settled edits of one scope, as `adopt.adopt` says; their paths.
 
     Nothing happens, and that is no error, where the scope was never made, another branch is checked out or a merge is
-    under way. Raises BusyError after ``patience`` seconds of waiting for others, BrokenStoreError for a damaged
+    under way. Raises BusyError after ``patience`` seconds of waiting for others, DamagedError for a damaged
     scope: it must be mended before anything is written into it.
     """
     if not (store.exists and store.was_made and adopt.is_time(store.repo)):
@@ -36,10 +36,7 @@ def adopt_edits(
 
     try:
         if not store.is_sound():
-            raise BrokenStoreError(
-                f"{store.path} is damaged; what was edited there stays as it is until a landing has mended it.",
-                "neosian status",
-            )
+            raise DamagedError(store.path)
         store.write(change, patience=patience)
     finally:
         if not store.stays_open:

@@ -28,10 +28,12 @@ class BrokenStoreError(NeosianError):
 
 
 class DamagedError(BrokenStoreError):
-    """A repository that must be mended, which takes longer than whoever found it has."""
+    """A repository that must be mended before anything is written, which not everybody has the time or right to do."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} is damaged and being mended; what was to land waits.", "neosian status")
+        super().__init__(
+            f"{path} is damaged, so nothing was written there; the next landing mends it.", "neosian status"
+        )
 
 
 class GitError(NeosianError):

@@ -7,7 +7,7 @@ import time
 
 from neosian import __version__, files, publish
 from neosian.draft import Draft, Signature
-from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError
+from neosian.errors import BrokenStoreError, BusyError, DamagedError, GitError, NeosianError
 from neosian.gitlocks import MovedError
 from neosian.plumbing import MAIN, Repo
 from neosian.resources import text as resource
@@ -148,7 +148,9 @@ class Store:
         self.note_scope()
         if self.head_is_torn:
             files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
-        if self.repo.tip() is None and not os.path.exists(os.path.join(self.repo.git_dir, "packed-refs")):
+        if self.repo.tip() is None:
+            if self.was_made:  # a second beginning would hide all that there was
+                raise DamagedError(self.path)
             draft = Draft(self.repo, None)
             # Fixed bytes: two machines that never met still share this commit, so their histories can merge.
             draft.commit("Begin\n", _ROOT_AUTHOR, _ROOT_AUTHOR)

@@ -10,9 +10,21 @@ import pytest
 
 from neosian import adopt
 from neosian.adopting import Adopter
-from neosian.errors import BrokenStoreError, BusyError
+from neosian.errors import BusyError, DamagedError
 from neosian.store import Store
-from tests.factories import OTHER, SESSION, Home, Talk, aged, bytes_below, fsck, git, status, subjects, trailers
+from tests.factories import (
+    OTHER,
+    SESSION,
+    Home,
+    Talk,
+    aged,
+    bytes_below,
+    fsck,
+    git,
+    status,
+    subjects,
+    trailers,
+)
 
 ADA = "Ada Person <ada@example.org>"
 AGENT = f"claude-code:{SESSION} <claude-code@neosian.invalid>"
@@ -177,19 +189,20 @@ def test_a_held_index_is_waited_for_shortly_and_said(home: Home) -> None:
     assert (path.read_text(), status(home.shop)) == ("text\n", "?? project/")
 
 
-def test_a_damaged_scope_is_left_as_it_is(home: Home) -> None:
+@pytest.mark.parametrize("damage", ["torn", "gone"])
+def test_a_damaged_scope_is_left_as_it_is(damage: str, home: Home) -> None:
     home.write("project/a.md", "text\n")
     ref = home.shop / ".git/refs/heads/main"
-    ref.write_text("")
-    with pytest.raises(BrokenStoreError):
+    ref.write_text("") if damage == "torn" else ref.unlink()
+    with pytest.raises(DamagedError):
         adopt_now(home)
-    assert ref.read_text() == ""
+    assert not ref.exists() or ref.read_text() == ""
 
 
-def test_a_damaged_scope_beside_is_no_new_one_after_a_landing(home: Home, talk: Talk) -> None:
-    commits = git(home.user, "rev-list", "--count", "main")
+def test_a_landing_elsewhere_mends_a_damaged_scope_before_it_adopts(home: Home, talk: Talk) -> None:
+    tip = git(home.user, "rev-parse", "main")
     (home.user / ".git/refs/heads/main").unlink()
     home.write("profile/role.md", "text\n", below=home.user)
     talk.land("Hello")
-    assert git(home.user, "rev-list", "--count", "main") >= commits
-    assert subjects(home.shop)[0] == "Turn 1: Hello"
+    assert git(home.user, "rev-parse", "main~1") == tip
+    assert subjects(home.user)[0] == "Edit profile/role.md"

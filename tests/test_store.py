@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from neosian.draft import Draft
-from neosian.errors import BrokenStoreError, BusyError, NeosianError
+from neosian.errors import BrokenStoreError, BusyError, DamagedError, NeosianError
 from neosian.store import Lock, NoStoreError, Store, agent, committer, message
 from tests.factories import Home, fsck, git, status, subjects
 
@@ -198,3 +198,13 @@ def test_an_agent_signs_with_the_address_of_its_client(actor: str, email: str) -
 
 def test_a_scope_without_anything_says_so() -> None:
     assert str(NoStoreError("user:ada")) == "Nothing has been recorded for user:ada yet."
+
+
+@pytest.mark.parametrize("left", ["nothing", "other refs"])
+def test_a_scope_whose_main_is_gone_is_not_begun_anew(left: str, store: Store) -> None:
+    (Path(store.path) / ".git/refs/heads/main").unlink()
+    if left == "other refs":
+        (Path(store.path) / ".git/packed-refs").write_text("# pack-refs with: peeled fully-peeled sorted\n")
+    with pytest.raises(DamagedError, match="nothing was written"):
+        put(store, "b.md")
+    assert not (Path(store.path) / "b.md").exists()
