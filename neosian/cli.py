@@ -14,6 +14,9 @@ from neosian.errors import NeosianError, UsageError
 COMMANDS = {
     "record": "record one hook event, or install and remove the hooks",
     "context": "show what a session is told at its start",
+    "memory": "view and change documents",
+    "board": "tell what is being done, and by whom",
+    "skills": "list the skills, or show one",
     "recall": "show a turn whole",
     "search": "find turns and documents",
     "sessions": "list the sessions",

@@ -41,7 +41,7 @@ _UNSEEN = dict.fromkeys(
         *range(0x2066, 0x206A),
     )
 )
-_CLOSED = ("done", "closed", "dropped", "archived", "cancelled", "resolved")
+CLOSED = ("done", "closed", "dropped", "archived", "cancelled", "resolved")
 _AGES = (
     (86_400 * 365, "y"),
     (86_400 * 30, "months"),
@@ -236,7 +236,7 @@ def _board(
 
 def _is_closed(entry: Entry) -> bool:
     """Whether a document is an item of the board that is done: nobody needs to be told of it."""
-    return entry.path.startswith("board/") and entry.status.lower() in _CLOSED
+    return entry.path.startswith("board/") and entry.status.lower() in CLOSED
 
 
 def index_lines(entries: Sequence[tuple[str, Entry]], now: float, budget: int, cost: Cost = len) -> str:

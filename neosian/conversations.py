@@ -9,13 +9,14 @@ import json
 import re
 
 from neosian import scope, turns
-from neosian.errors import GitError, NeosianError
+from neosian.errors import GitError, NeosianError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from neosian.plumbing import Repo
+    from neosian.store import Store
 
 _NAME_SURE = 150  # bytes of a file name before a long one may turn into a hash
 _GREP_MOST = 1_000  # characters of a text that git is asked for
@@ -147,6 +148,38 @@ def turn(repo: Repo, conversation: str, n: int, at: str | None = None) -> turns.
         f"Conversation {found.conversation} has {span}; there is no turn {n}.",
         f"neosian recall {found.conversation}",
     )
+
+
+def find_turns(
+    stores: Iterable[Store], name: str, number: int | None = None, at: str | None = None
+) -> list[turns.Turn]:
+    """The turns that are meant, or the one with this number, from whichever scope has their conversation."""
+    found: dict[str, Store] = {}
+    failed: NeosianError | None = None
+    for store in stores:
+        try:
+            one = resolve(store.repo, name, at)
+            found.setdefault(f"{one.client}:{one.conversation}", store)
+        except UnknownConversation as error:
+            if error.candidates:
+                raise
+            failed = failed or error
+        except UnknownRevision as error:
+            failed = error
+        finally:
+            store.repo.close()
+    if not found and number is None and name.isdigit() and len(name) < 6 and failed is not None:
+        raise UsageError(
+            f"Of which conversation is turn {name} wanted?", f"neosian recall {name} --conversation ID"
+        )
+    if not found:
+        raise failed or NeosianError("Nothing has been recorded yet.", "neosian status")
+    full = the_one(name, [full for full in found if full.endswith(f":{name}")] or sorted(found))
+    repo = found[full].repo
+    try:
+        return turns_of(repo, full, at) if number is None else [turn(repo, full, number, at)]
+    finally:
+        repo.close()
 
 
 def containing(repo: Repo, text: str, limit: int) -> list[tuple[Conversation, turns.Line]]:

@@ -1,1 +1,2 @@
-def read(header): return {}, ""
+def read(header):
+    return {}, ""

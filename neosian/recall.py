@@ -6,6 +6,7 @@ Ranking needs no model: bm25 over words and phrases, then what stands near in th
 from __future__ import annotations
 
 import re
+import time
 
 from neosian import query, turns
 from neosian.cache import Damaged, unpack
@@ -51,6 +52,15 @@ class Hit:
         self.path = path
         self.section = section
         self.snippet = ""
+
+    def text(self) -> str:
+        """Two lines: where it stands, and what it says there."""
+        if self.kind == "turn":
+            where = f"{self.conversation}#{self.turn}"
+            beside = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.at))
+        else:
+            where, beside = self.path, self.section
+        return f"{where}  {beside}".rstrip() + f"\n  {self.snippet}"
 
     def json(self) -> dict[str, object]:
         """The fields of its kind, as `search --json` prints them."""

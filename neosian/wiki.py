@@ -108,7 +108,7 @@ class Wiki:
         try:
             if place.path.partition("/")[0].casefold() == "sessions":
                 return self._session(place)
-            data = self._data(place, at)
+            data = self.data(place, at)
             if data is None:
                 return self._folder(place, at)
             return _numbered(place, data, lines, self._about(place) if at is None else f"at {at}")
@@ -119,14 +119,14 @@ class Wiki:
         """The bytes of a document as they are now, or were at a revision."""
         place = self.place(text)
         try:
-            data = self._data(place, at)
+            data = self.data(place, at)
         finally:
             place.store.repo.close()
         if data is None:
             raise Missing(str(place), self.gone(place))
         return data
 
-    def _data(self, place: Place, at: str | None) -> bytes | None:
+    def data(self, place: Place, at: str | None) -> bytes | None:
         """A file's bytes: the folder's where main is checked out, else main's, or those at a revision."""
         repo = place.store.repo
         if not place.path or not place.store.exists:

@@ -108,7 +108,7 @@ def test_the_whole_block(start: Start, user: Scope, project: Scope) -> None:
         "Ada builds shops.\n"
         "\n"
         "# Board\n"
-        "- /project/board/pay.md [doing] Pay by card (agent, 2 h ago, 2026-11-29)\n"
+        "- /project/board/pay.md [doing] Pay by card (claude-code, 2 h ago, 2026-11-29)\n"
         "\n"
         "# Notes (path: what it says)\n"
         "- /project/tools/deploy.md: How to deploy (agent, 2 h ago, 2026-11-29)\n"

@@ -8,6 +8,7 @@ from neosian.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any, Protocol
 
     from neosian.events import Event, Spooled
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
         def parse(self, payload: dict[str, Any], spooled: Spooled) -> Event:
             """The payload as an `Event`; wrong types in it are never an error."""
+
+        def session_of(self, environ: Mapping[str, str]) -> str:
+            """The session whose agent started a process with this environment, "" where it was none of this client."""
 
         def cost(self, text: str) -> int:
             """What ``text`` counts against ``START_LIMIT``."""
@@ -44,3 +48,13 @@ def adapter(client: str) -> Adapter:
     __import__(name)
     module: Any = sys.modules[name]
     return module  # type: ignore[no-any-return]
+
+
+def calling(environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """Client and session of the agent that started this process, as its marks in the environment tell; None for a
+    person."""
+    for client in CLIENTS:
+        session = adapter(client).session_of(environ)
+        if session:
+            return client, session
+    return None

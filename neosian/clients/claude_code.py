@@ -12,7 +12,7 @@ from neosian.events import Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from neosian.events import Spooled
@@ -61,6 +61,11 @@ SAID = "the user said:\n"
 def cost(text: str) -> int:
     """UTF-16 code units of ``text``: what the client counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def session_of(environ: Mapping[str, str]) -> str:
+    """The session of an agent whose tools, hooks and MCP servers run in this environment; "" for a person's own."""
+    return environ.get("CLAUDE_CODE_SESSION_ID", "")
 
 
 def parse(payload: Payload, spooled: Spooled) -> Event:

@@ -8,7 +8,7 @@ import re
 
 from neosian import config, projects, scope
 from neosian.errors import UsageError
-from neosian.mounts import layout
+from neosian.mounts import Layout, layout
 from neosian.store import Store
 
 _AGE = re.compile(r"(\d+)(min|h|d|w)")
@@ -37,10 +37,18 @@ def add_mounts(parser: argparse.ArgumentParser) -> None:
 
 def mount_flags(args: argparse.Namespace) -> list[str]:
     """The words of a hook line for `--scope` and `--mount`."""
-    words = ["--scope", args.scope] if args.scope else []
-    for mount in args.mount or ():
+    words = ["--scope", args.scope] if getattr(args, "scope", None) else []
+    for mount in getattr(args, "mount", None) or ():
         words += ["--mount", mount]
     return words
+
+
+def seen(args: argparse.Namespace, directory: str = "") -> Layout:
+    """What a session with these flags would see in ``directory`` (default: the working one)."""
+    home = scope.home(args.root)
+    settings, _ = config.load(home)
+    chosen = os.environ.get("NEOSIAN_SCOPE", "")
+    return layout(home, directory or scope.working_directory(), settings, mount_flags(args), chosen)
 
 
 def mounted(args: argparse.Namespace) -> list[tuple[str, Store]]:
@@ -48,9 +56,7 @@ def mounted(args: argparse.Namespace) -> list[tuple[str, Store]]:
     home = scope.home(args.root)
     if getattr(args, "scope", None):
         return [("", projects.open_store(home, scope.check(args.scope)))]
-    settings, _ = config.load(home)
-    seen = layout(home, scope.working_directory(), settings, (), os.environ.get("NEOSIAN_SCOPE", ""))
-    return [(mount.path, projects.open_store(home, mount.scope)) for mount in seen.mounts]
+    return [(mount.path, projects.open_store(home, mount.scope)) for mount in seen(args).mounts]
 
 
 def everywhere(args: argparse.Namespace) -> list[Store]:

@@ -8,8 +8,7 @@ import os
 from neosian import config, output, scope
 from neosian.beginning import block_for
 from neosian.clients import CLIENTS, adapter
-from neosian.commands._scopes import add_mounts, mount_flags
-from neosian.mounts import layout
+from neosian.commands._scopes import add_mounts, seen
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,15 +33,10 @@ def run(args: argparse.Namespace) -> int:
     if wrong:
         output.note(wrong)
     program = adapter(args.client)
-    seen = layout(
-        home,
-        os.path.normpath(os.path.join(scope.working_directory(), args.cwd)),
-        settings,
-        mount_flags(args),
-        os.environ.get("NEOSIAN_SCOPE", ""),
-    )
+    where = os.path.normpath(os.path.join(scope.working_directory(), args.cwd))
+    shown = seen(args, where)
     block = block_for(
-        home, seen, source=args.source, conversation=args.conversation, client=args.client,
+        home, shown, source=args.source, conversation=args.conversation, client=args.client,
         budget=min(settings.context_budget, program.START_LIMIT), cost=program.cost, commits=None,
     )  # fmt: skip
     if args.json:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 
-from neosian import config, output, projects, scope
-from neosian.mounts import layout
+from neosian import output, projects, scope
+from neosian.commands._scopes import seen
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,13 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     home = scope.home(args.root)
-    settings, _ = config.load(home)
-    chosen = os.environ.get("NEOSIAN_SCOPE", "")
-    text = (
-        scope.check(args.scope)
-        if args.scope
-        else layout(home, scope.working_directory(), settings, (), chosen).turns
-    )
+    text = scope.check(args.scope) if args.scope else seen(args).turns
     store = projects.open_store(home, text)
     if args.json:
         output.as_json({"scope": text, "path": store.path, "exists": store.exists})

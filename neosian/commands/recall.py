@@ -6,9 +6,8 @@ import argparse
 
 from neosian import conversations, output
 from neosian.commands._scopes import add_scope, everywhere
-from neosian.errors import NeosianError, UsageError
-from neosian.store import Store
-from neosian.turns import Turn
+from neosian.errors import UsageError
+from neosian.transcript import whole
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,95 +30,9 @@ def run(args: argparse.Namespace) -> int:
                 f"With --conversation a turn's number is wanted, not {args.what!r}.", "neosian sessions"
             )
         name, number = args.conversation, int(args.what)
-    turns = _turns(args, name, number)
+    turns = conversations.find_turns(everywhere(args), name, number, args.at)
     if args.json:
         output.as_json([line for turn in turns for line in turn.lines])
     else:
         output.text("\n\n".join(whole(turn) for turn in turns))
     return 0
-
-
-def _turns(args: argparse.Namespace, name: str, number: int | None) -> list[Turn]:
-    """The turns that are meant, from whichever scope has their conversation."""
-    found: dict[str, Store] = {}
-    failed: NeosianError | None = None
-    for store in everywhere(args):
-        try:
-            one = conversations.resolve(store.repo, name, args.at)
-            found.setdefault(f"{one.client}:{one.conversation}", store)
-        except conversations.UnknownConversation as error:
-            if error.candidates:
-                raise
-            failed = failed or error
-        except conversations.UnknownRevision as error:
-            failed = error
-        finally:
-            store.repo.close()
-    if not found and number is None and name.isdigit() and len(name) < 6 and failed is not None:
-        raise UsageError(
-            f"Of which conversation is turn {name} wanted?", f"neosian recall {name} --conversation ID"
-        )
-    if not found:
-        raise failed or NeosianError("Nothing has been recorded yet.", "neosian status")
-    full = conversations.the_one(name, [full for full in found if full.endswith(f":{name}")] or sorted(found))
-    repo = found[full].repo
-    try:
-        if number is None:
-            return conversations.turns_of(repo, full, args.at)
-        return [conversations.turn(repo, full, number, args.at)]
-    finally:
-        repo.close()
-
-
-def whole(turn: Turn) -> str:
-    """A turn as text: who said what, which tools ran, how they ended."""
-    state = "" if turn.state == "done" else f", {turn.state}"
-    parts = [f"[{turn.number}] {turn.at[:19].replace('T', ' ')}{state}"]
-    results = {call.id: call for call in turn.calls}
-    for line in turn.lines:
-        kind, text = line.get("kind"), str(line.get("text") or "")
-        if kind == "prompt":
-            who = "client" if line.get("from") else "person"
-            parts.append(_said(who, text + (" (never answered)" if line.get("answered") is False else "")))
-        elif kind == "answer":
-            parts.append(_said("agent", text))
-        elif kind == "tool_call":
-            parts.append(_called(results.get(str(line.get("call"))), line))
-        elif kind == "subagent" and text:
-            parts.append(_said("subagent", text))
-    return "\n".join(parts)
-
-
-def _said(who: str, text: str) -> str:
-    return f"\n{who}:\n{text}"
-
-
-def _called(call: object, line: dict[str, object]) -> str:
-    """A call with what it was asked, how it ended, and what came of it."""
-    asked = line.get("input")
-    values = asked if isinstance(asked, dict) else {} if asked is None else {"input": asked}
-    inline = {key: value for key, value in values.items() if not _is_long(value)}
-    named = ", ".join(f"{key}={' '.join(str(value).split())}" for key, value in inline.items())
-    dropped = f"not kept: {line['dropped']}" if line.get("dropped") else ""
-    ended, ok, text = (getattr(call, name, None) for name in ("ended", "ok", "text"))
-    verdict = "never ended" if ended is False else "failed" if ok is False else "ok" if ok else "end not told"
-    blocks = [f"  {key}:\n{_indented(str(value), 4)}" for key, value in values.items() if _is_long(value)]
-    results = getattr(call, "results", None) or [{}]
-    cut = _cut_note(results[-1].get("chars"), str(text or ""))
-    parts = [f"\n{line.get('tool')}({named or dropped}): {verdict}", *blocks]
-    return "\n".join([*parts, *([_indented(str(text))] if text else []), *cut])
-
-
-def _is_long(value: object) -> bool:
-    return isinstance(value, str) and ("\n" in value or len(value) > 120)
-
-
-def _cut_note(chars: object, text: str) -> list[str]:
-    """What to say of a text that is kept only in part."""
-    if isinstance(chars, int) and chars > len(text):
-        return [f"  [{len(text):,} of {chars:,} characters are kept]"]
-    return []
-
-
-def _indented(text: str, by: int = 2) -> str:
-    return "\n".join(f"{' ' * by}{row}".rstrip() for row in text.splitlines())

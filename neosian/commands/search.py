@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 
 from neosian import output, recall
 from neosian.commands._scopes import add_scope, moment, mounted, whole
@@ -32,11 +31,7 @@ def run(args: argparse.Namespace) -> int:
         output.as_json([hit.json() for hit in hits])
         return 0
     for hit in hits:
-        where = f"{hit.conversation}#{hit.turn}" if hit.kind == "turn" else hit.path
-        beside = (
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(hit.at)) if hit.kind == "turn" else hit.section
-        )
-        output.text(f"{where}  {beside}".rstrip() + f"\n  {hit.snippet}")
+        output.text(hit.text())
     if not hits:
         output.note(
             "Nothing found." if stores else "Nothing has been recorded here yet (see: neosian status)."
