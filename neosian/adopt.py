@@ -57,7 +57,7 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
     by_actor: dict[str, list[Edit]] = {}
     waiting = []
     left = 0
-    for edit in _edits(draft, began if now is None else now):
+    for edit in unlanded(draft, began if now is None else now):
         actor = named_by(os.path.join(os.path.realpath(repo.path), edit.path), edit.changed) or ""
         if edit.theirs or not (edit.settled or actor):
             left += 1
@@ -180,7 +180,7 @@ def _note_waiting(repo: Repo, paths: list[str]) -> None:
         files.remove(where)
 
 
-def _edits(draft: Draft, now: float) -> Iterator[Edit]:
+def unlanded(draft: Draft, now: float) -> Iterator[Edit]:
     """What the work tree changed against the draft: tracked files but the logs, and new documents."""
     repo = draft.repo
     changed = _tracked_changes(repo)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from neosian import commits
 from neosian.errors import GitError
 from neosian.index import Index
+from neosian.publish import in_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,13 +16,17 @@ if TYPE_CHECKING:
 
 
 class Wanted:
-    """Conditions on commits; each that is None holds for all. ``actor`` is a prefix, times are seconds since 1970."""
+    """Conditions on commits; each that is None holds for all. ``actor`` is a prefix, times are seconds since 1970.
 
-    __slots__ = ("act", "actor", "conversation", "path", "since", "turn", "until")
+    ``documents``: only commits that changed more than turn logs and session pages.
+    """
+
+    __slots__ = ("act", "actor", "conversation", "documents", "path", "since", "turn", "until")
 
     def __init__(
         self, *, conversation: str | None = None, turn: int | None = None, actor: str | None = None,
         act: str | None = None, path: str | None = None, since: float | None = None, until: float | None = None,
+        documents: bool | None = None,
     ) -> None:  # fmt: skip
         self.conversation = conversation
         self.turn = turn
@@ -30,6 +35,7 @@ class Wanted:
         self.path = path.strip("/") if path else None
         self.since = since
         self.until = until
+        self.documents = documents
 
     def fits(self, commit: Commit) -> bool:
         """Whether a commit meets every condition; what the index finds is held to this too."""
@@ -42,6 +48,7 @@ class Wanted:
             and (self.path is None or any(f"{path}/".startswith(f"{self.path}/") for path in paths))
             and (self.since is None or commit.at >= self.since)
             and (self.until is None or commit.at <= self.until)
+            and (not self.documents or not all(in_log(path) for path in paths))
         )
 
 
@@ -63,7 +70,7 @@ def _by_index(store: Store, wanted: Wanted, limit: int) -> list[Commit] | None:
             return None
         acts = index.commits(
             turn=wanted.turn, actor=wanted.actor, act=wanted.act, path=wanted.path, since=wanted.since,
-            until=wanted.until, limit=limit if wanted.conversation is None else None,
+            until=wanted.until, documents=wanted.documents, limit=limit if wanted.conversation is None else None,
         )  # fmt: skip
     ids = [act.id for act in acts if act.conversation.startswith(wanted.conversation or "")][:limit]
     if not ids:

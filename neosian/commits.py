@@ -1,19 +1,20 @@
-"""Commits as records: who acted, when, on which paths; trailers say the act to a machine."""
+"""Commits as records: who acted, when, on which paths; trailers say the act to a machine. And a commit by its name."""
 
 from __future__ import annotations
 
-from neosian.errors import BrokenStoreError, GitError
+from neosian.errors import BrokenStoreError, GitError, NeosianError
 from neosian.plumbing import commit_header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from neosian.plumbing import Repo
 
 OURS = "@neosian.invalid"  # the e-mail of agents and of neosian; any other is a person's
 _FORMAT = "%H%x00%P%x00%at%x00%an%x00%ae%x00%B"
 _ALL_OF_IT = 600.0  # seconds that reading a whole history may take
+_NAMED = 4  # candidates named in an error
 _NEAR = 3  # commits that are read one by one before git is asked for all of them
 
 
@@ -35,34 +36,88 @@ class Commit:
     @property
     def actor(self) -> str:
         """Who wrote: the trailer's actor, else the author's name."""
-        return self.trailers.get("Neosian-Actor") or self.author
+        return self._said("Neosian-Actor") or self.author
 
     @property
     def act(self) -> str:
         """The act, as its trailer says it; a plain commit is an edit."""
-        return self.trailers.get("Neosian-Act") or "edit"
+        return self._said("Neosian-Act") or "edit"
 
     @property
     def conversation(self) -> str:
         """The conversation it belongs to, "" for none."""
-        return self.trailers.get("Conversation", "")
+        return self._said("Conversation")
 
     @property
     def turn(self) -> int | None:
         """The turn it belongs to."""
-        said = self.trailers.get("Turn", "")
+        said = self._said("Turn")
         return int(said) if said.isascii() and said.isdigit() and len(said) < 16 else None
 
+    @property
+    def client(self) -> str:
+        """The client through which an agent wrote, "" for a person's commit."""
+        by_agent = self.email.endswith(OURS) and self.actor != "neosian"
+        return self._said("Client") or (self.email.removesuffix(OURS) if by_agent else "")
 
-def trailers(message: str) -> dict[str, str]:
-    """The `Key: value` lines of a message's last paragraph, as git trailers are written; the first of a key wins."""
+    @property
+    def sources(self) -> list[str]:
+        """The turns that it came of, as `conversation#turn`: those it names, else its own turn, else its actor's."""
+        if said := self.trailers.get("Source"):
+            return list(dict.fromkeys(said))
+        if self.conversation:
+            return [f"{self.conversation}#{self.turn}" if self.turn else self.conversation]
+        session = self.actor.partition(":")[2]
+        return [session] if "#" in session else []
+
+    def _said(self, key: str) -> str:
+        """What the first trailer of this key says; "" without one."""
+        return self.trailers.get(key, [""])[0]
+
+
+def trailers(message: str) -> dict[str, list[str]]:
+    """The `Key: value` lines of a message's last paragraph, as git trailers are written: the values of each key."""
     paragraph = message.strip().rpartition("\n\n")[2]
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     for line in paragraph.split("\n"):
         key, colon, value = line.partition(":")
         if colon and key and " " not in key:
-            found.setdefault(key, value.strip())
+            found.setdefault(key, []).append(value.strip())
     return found
+
+
+class UnknownRevision(NeosianError):
+    """No commit of a scope goes by this name, or more than one: ``candidates`` are those."""
+
+    def __init__(self, name: str, candidates: Sequence[str] = ()) -> None:
+        self.candidates = list(candidates)
+        if not candidates:
+            super().__init__(f"No commit here is named {name!r}.", "neosian log")
+            return
+        named = ", ".join(id[:12] for id in self.candidates[:_NAMED])
+        super().__init__(
+            f"{name!r} names {len(candidates)} commits: {named}; give more digits.", "neosian log"
+        )
+
+
+def revision(repo: Repo, name: str) -> str:
+    """The id of the commit that git knows by a name: an id or its beginning, a branch, `main~3`."""
+    if name.startswith("-") or not name.isprintable():  # git would take the first for an option
+        raise UnknownRevision(name)
+    try:
+        return repo.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").decode().strip()
+    except GitError as error:
+        if error.status not in (1, 128):  # git itself did not run, or not to its end
+            raise
+        raise UnknownRevision(name, _beginning_with(repo, name)) from None
+
+
+def _beginning_with(repo: Repo, name: str) -> list[str]:
+    """The commits whose ids begin so, where that may be the beginning of one."""
+    if not 4 <= len(name) < 40 or name.strip("0123456789abcdefABCDEF"):
+        return []
+    found = repo.git("rev-parse", f"--disambiguate={name}").decode().split()
+    return [id for id in found if (repo.object(id) or ("",))[0] == "commit"]
 
 
 def log(repo: Repo, *args: str) -> list[Commit]:

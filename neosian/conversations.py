@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import re
 
-from neosian import scope, turns
-from neosian.errors import GitError, NeosianError, UsageError
+from neosian import commits, scope, turns
+from neosian.errors import NeosianError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,13 +49,6 @@ class UnknownConversation(NeosianError):
         )
 
 
-class UnknownRevision(NeosianError):
-    """No commit of a scope goes by this name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"No commit here is named {name!r}.", "neosian audit")
-
-
 def split(text: str) -> tuple[str, int | None]:
     """Conversation and turn of `CONVERSATION#N`; None where no turn is named."""
     text = text.removeprefix("sessions/")  # as search and the start block show a session's page
@@ -70,7 +63,7 @@ def resolve(repo: Repo, name: str, at: str | None = None) -> Conversation:
 
     ``NeosianError`` names the candidates when there are several, and the way to a list when there is none.
     """
-    rev = revision(repo, at)
+    rev = repo.tip() if at is None else commits.revision(repo, at)
     logs: dict[str, list[tuple[str, str]]] = {}
     for path, blob in repo.ls(rev, "record/") if rev else []:
         if turns.is_segment(path):
@@ -102,18 +95,6 @@ def _conversation(repo: Repo, key: str, segments: list[tuple[str, str]]) -> Conv
     header = next((line for line in lines if line.get("kind") == "turn"), {})
     client = str(header.get("client") or key.rpartition("-")[0])
     return Conversation(str(header.get("session") or key.removeprefix(client + "-")), client, segments)
-
-
-def revision(repo: Repo, at: str | None) -> str | None:
-    """The commit that a revision names, main's tip for none (None before the first)."""
-    if at is None:
-        return repo.tip()
-    if at.startswith("-"):  # git would take it for an option
-        raise UnknownRevision(at)
-    try:
-        return repo.git("rev-parse", "--verify", "--quiet", f"{at}^{{commit}}").decode().strip()
-    except GitError:
-        raise UnknownRevision(at) from None
 
 
 def the_one(name: str, found: Sequence[str]) -> str:
@@ -164,7 +145,7 @@ def find_turns(
             if error.candidates:
                 raise
             failed = failed or error
-        except UnknownRevision as error:
+        except commits.UnknownRevision as error:
             failed = error
         finally:
             store.repo.close()

@@ -75,7 +75,7 @@ def lock_index(repo: Repo, patience: float) -> None:
                 return  # of a writer that died: we hold the scope's lock, so no living one has it
             if time.monotonic() > until:
                 raise BusyError(
-                    f"Another git holds {index_lock(repo)}; what was to land waits in the spool.",
+                    f"Another git holds {index_lock(repo)}, so nothing was written; what is in the spool waits.",
                     "finish or abort the git command that is open there",
                 ) from None
         time.sleep(0.01)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from neosian import adopt, config, files, projects, recall, scope, turns
+from neosian import adopt, config, files, mcp_install, merging, projects, recall, turns
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.launcher import launcher_path
@@ -19,14 +19,18 @@ _INSTALL = "neosian record install --client claude-code --user --write"
 
 
 def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
-    """The whole state as plain values, hooks as they are for ``directory``; ``problems`` is empty when all is well."""
+    """The whole state as plain values, clients' settings as they are for ``directory``.
+
+    ``problems`` is empty when all is well.
+    """
     problems: list[dict[str, str]] = []
     scopes = [_scope(store, problems) for store in projects.stores(home)]
     spool = _spool(home, problems)
     clients = _clients(home, scopes)
     _home(home, problems)
     return {
-        "home": home, "hooks": _hooks(directory), "scopes": scopes, "spool": spool, "clients": clients,
+        "home": home, "hooks": _hooks(directory), "mcp": _mcp(directory, problems), "scopes": scopes,
+        "spool": spool, "clients": clients,
         "log": _log(home), "problems": problems,
     }  # fmt: skip
 
@@ -36,7 +40,7 @@ def _hooks(directory: str) -> list[dict[str, Any]]:
     from neosian.clients import claude_install
 
     places = [("user", claude_install.user_file(os.environ))]
-    if root := scope.main_work_tree(directory):
+    if root := merging.work_tree(directory):
         places.append(("project", claude_install.project_file(root)))
     found = []
     for level, path in places:
@@ -46,6 +50,18 @@ def _hooks(directory: str) -> list[dict[str, Any]]:
             continue  # not plain JSON: the client itself reads nothing from it
         if events:
             found.append({"client": claude_install.NAME, "level": level, "file": path, "events": len(events)})
+    return found
+
+
+def _mcp(directory: str, problems: list[dict[str, str]]) -> list[dict[str, Any]]:
+    """Settings files that tell a client of our MCP server, and the program that they name."""
+    found = mcp_install.registered(os.environ, directory)
+    for row in found:
+        program = row["command"][0]
+        if os.path.isabs(program) and not os.path.exists(program):
+            level = " --user" if row["level"] == "user" else ""
+            again = f"neosian mcp install --client {row['client']}{level} --write"
+            _problem(problems, f"{row['file']} starts {program}, which is gone.", again)
     return found
 
 

@@ -319,11 +319,12 @@ class Index(Cache):
     def commits(
         self, *, conversation: str | None = None, turn: int | None = None, actor: str | None = None,
         act: str | None = None, path: str | None = None, since: float | None = None, until: float | None = None,
-        limit: int | None = 50,
+        documents: bool | None = None, limit: int | None = 50,
     ) -> list[Act]:  # fmt: skip
         """Commits that fit every condition, newest first.
 
-        ``actor`` is a prefix; ``path`` names a file or a folder; times in seconds since 1970.
+        ``actor`` is a prefix; ``path`` names a file or a folder; times in seconds since 1970; ``documents``: that
+        changed more than turn logs and session pages.
         """
         conditions = {
             "conversation = ?": conversation,
@@ -334,6 +335,8 @@ class Index(Cache):
             " WHERE instr(p.path || '/', ? || '/') = 1)": path and path.strip("/"),
             "at >= ?": since,
             "at <= ?": until,
+            "? AND seq IN (SELECT t.seq FROM touched t JOIN path p ON t.path = p.id"
+            " WHERE instr(p.path, 'record/') <> 1 AND instr(p.path, 'sessions/') <> 1)": documents or None,
         }
         used = {condition: value for condition, value in conditions.items() if value is not None}
         where, values = " AND ".join(used) or "1", used.values()

@@ -20,7 +20,7 @@ except ImportError:  # pragma: no cover - an interpreter without the private mod
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
 MAIN = "refs/heads/main"
 NEXT = "refs/neosian/next"
@@ -246,12 +246,15 @@ class Repo:
                 bodies.append(found[1] if found else None)
         return bodies
 
-    def diff(self, old: str | None, new: str) -> list[Change]:
-        """What changed from one commit to another (None: the empty tree), renames as a deletion and an addition."""
-        before = self.tree_of(old) if old else EMPTY_TREE
-        return list(self._diff_trees(before, self.tree_of(new), ""))
+    def diff(self, old: str | None, new: str, without: Container[str] = ()) -> list[Change]:
+        """What changed from one commit to another (None: the empty tree), renames as a deletion and an addition.
 
-    def _diff_trees(self, old: str, new: str, below: str) -> Iterator[Change]:
+        Top folders ``without`` which it is wanted are not looked into.
+        """
+        before = self.tree_of(old) if old else EMPTY_TREE
+        return list(self._diff_trees(before, self.tree_of(new), "", without))
+
+    def _diff_trees(self, old: str, new: str, below: str, without: Container[str] = ()) -> Iterator[Change]:
         """Changed files of two trees. Reading only the trees that differ, this needs no child of its own."""
         if old == new:
             return
@@ -259,7 +262,7 @@ class Repo:
         # A draft's tree shares its entries with the one it came from: what is the same object is not looked at.
         for name in sorted({name for name, _ in left.items() ^ right.items()}):
             a, b = left.get(name), right.get(name)
-            if a and b and (a.id, a.mode) == (b.id, b.mode):
+            if name in without or (a and b and (a.id, a.mode) == (b.id, b.mode)):
                 continue
             path = below + name
             folders = [entry.id if entry and entry.mode == FOLDER else EMPTY_TREE for entry in (a, b)]

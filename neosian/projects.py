@@ -58,6 +58,13 @@ def stores(home: str) -> list[Store]:
     return found
 
 
+def slugs(home: str) -> list[str]:
+    """The names of the user's projects: those registered, and those whose scope is there."""
+    begin = f"{scope.user_scope()}/proj:"
+    there = {store.scope.removeprefix(begin) for store in stores(home) if store.scope.startswith(begin)}
+    return sorted(there | set(_known(home)))
+
+
 def find(home: str, root: str) -> Project:
     """The project whose root this is: as registered, else as it would be registered. Writes nothing."""
     identities = _identities(root)

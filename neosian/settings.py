@@ -13,12 +13,14 @@ import json
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from neosian import files
-from neosian.errors import NeosianError
+from neosian.errors import BusyError, NeosianError
 
 Path = tuple[str | int, ...]
 
@@ -27,9 +29,10 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _COMMENT = ("//", "/*", "#")
 _DECODER = json.JSONDecoder()
+_DEAD = 10.0  # seconds after which the lock of another program's writer counts as left behind
 
 
-class NotPlainJson(NeosianError):
+class NotPlain(NeosianError):
     """A file that a careful edit cannot touch; ``reason`` says why, without the file's name."""
 
     def __init__(self, file: str, reason: str) -> None:
@@ -54,6 +57,20 @@ def parse(text: str) -> Any:
         raise ValueError(_reason(error)) from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?\*/", re.S)
+_LAST_COMMA_OR_STRING = re.compile(rf"({_STRING}|[\w\]}}])\s*,(?=\s*[\]}}])|{_STRING}", re.S)
+
+
+def parse_with_comments(text: str) -> Any:
+    """As `parse`, for a program that allows comments and a comma after the last member.
+
+    For reading alone: edits know nothing of comments.
+    """
+    text = _STRING_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+    return parse(_LAST_COMMA_OR_STRING.sub(lambda found: found[1] or found[0], text))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -256,13 +273,13 @@ def decode(file: str, raw: bytes) -> str:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise NotPlainJson(file, f"byte {error.start + 1} is not UTF-8") from None
+        raise NotPlain(file, f"byte {error.start + 1} is not UTF-8") from None
     try:
         value = parse(text)
     except ValueError as error:
-        raise NotPlainJson(file, str(error)) from None
+        raise NotPlain(file, str(error)) from None
     if not isinstance(value, dict):
-        raise NotPlainJson(file, "it holds no JSON object")
+        raise NotPlain(file, "it holds no JSON object")
     return text
 
 
@@ -274,6 +291,12 @@ def read(file: str) -> bytes | None:
         return files.read(file)
     except OSError as error:
         raise NeosianError(f"{file} cannot be read: {error.strerror}.") from None
+
+
+def check_unmoved(file: str, seen: bytes | None) -> None:
+    """Raise ``NeosianError`` where a file is no longer what an edit was made of."""
+    if read(file) != seen:
+        raise NeosianError(f"{file} was changed by another program just now; it was left as it is. Try again.")
 
 
 def why_not_writable(file: str) -> str:
@@ -295,32 +318,73 @@ def why_not_writable(file: str) -> str:
     return ""
 
 
-def save(file: str, data: bytes | None, seen: bytes | None) -> None:
+def save(file: str, data: bytes | None, seen: bytes | None, *, private: bool = False) -> None:
     """Put ``data`` whole at ``file``, or remove the file for None.
 
     A link is followed, not replaced; the file's mode is kept, a new file gets what the umask leaves (its
-    owner always reads and writes). ``seen`` is what the edit was made of: a file that has moved on since
-    is left alone.
+    owner always reads and writes), or with ``private`` is its owner's alone. ``seen`` is what the edit was
+    made of: a file that has moved on since is left alone.
     """
     if why := why_not_writable(file):
         raise NeosianError(why)
     target = os.path.realpath(file)
     try:
-        if read(target) != seen:
-            raise NeosianError(f"{file} was changed by another program just now; it was left as it is.")
+        check_unmoved(file, seen)
         if data is None:
             files.remove(target)
         else:
-            files.write(target, data, mode=_mode(target))
+            files.write(target, data, mode=_mode(target, private))
     except OSError as error:
         raise NeosianError(f"{file} cannot be written: {error.strerror}. It was left as it is.") from None
 
 
-def _mode(target: str) -> int:
+@contextmanager
+def held(lock: str) -> Iterator[None]:
+    """Hold the lock of a program that writes its file itself: a folder that each writer makes and takes away again.
+
+    One that is 10 s old was left by a writer that died, as the programs that lock so have it. Raises `BusyError`.
+    """
+    until = time.monotonic() + 2 * _DEAD
+    while not _taken(lock):
+        if time.monotonic() > until:
+            raise BusyError(f"{lock} is held by another program; nothing was changed.")
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        _release(lock)
+
+
+def _taken(lock: str) -> bool:
+    try:
+        os.mkdir(lock)
+        return True
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise NeosianError(f"{lock} cannot be made: {error.strerror}.") from None
+    try:
+        if time.time() - os.stat(lock).st_mtime > _DEAD:
+            _release(lock)
+    except OSError:
+        pass  # let go just now
+    return False
+
+
+def _release(lock: str) -> None:
+    try:
+        os.rmdir(lock)
+    except OSError:
+        return  # taken over by another writer, or a file of a person's: then waiting ends in an error
+
+
+def _mode(target: str, private: bool) -> int:
     """The mode a file has, or is to have when it is new."""
     try:
         return stat.S_IMODE(os.stat(target).st_mode)
     except FileNotFoundError:
+        if private:
+            return files.PRIVATE_FILE
         umask = os.umask(0o077)
         os.umask(umask)
         return 0o666 & ~umask | 0o600

@@ -72,12 +72,18 @@ def skills(wiki: Wiki) -> list[Skill]:
     return sorted(found.values(), key=lambda skill: skill.name)
 
 
-def load(wiki: Wiki, name: str, file: str = "") -> str:
-    """A skill's text, or that of another ``file`` of its folder."""
+def find(wiki: Wiki, name: str) -> Skill:
+    """The skill that is called so."""
     known = skills(wiki)
     skill = next((skill for skill in known if skill.name == name), None)
     if skill is None:
         raise UnknownSkill(name, known)
+    return skill
+
+
+def load(wiki: Wiki, name: str, file: str = "") -> str:
+    """A skill's text, or that of another ``file`` of its folder."""
+    skill = find(wiki, name)
     if not file:
         body = editing.shown(wiki.read(str(skill.place)))
         beside = "".join(f"\n- {each}" for each in skill.files)

@@ -6,7 +6,7 @@ import os
 import posixpath
 import time
 
-from neosian import adopt, conversations, documents, editing, files, paths, projects, publish, scope
+from neosian import adopt, commits, documents, editing, files, paths, projects, publish, scope
 from neosian.context import ago, index_lines
 from neosian.errors import NeosianError, UsageError
 from neosian.index import Index
@@ -142,7 +142,7 @@ class Wiki:
         if not place.path or not place.store.exists:
             return place
         in_folder = at is None and publish.checked_out(repo)
-        rev = None if in_folder else conversations.revision(repo, at)
+        rev = None if in_folder else repo.tip() if at is None else commits.revision(repo, at)
 
         def names(folder: str) -> Iterable[str]:
             return files.names(os.path.join(repo.path, folder)) if in_folder else _tree(repo, rev, folder)
@@ -158,7 +158,7 @@ class Wiki:
         if not place.path or not place.store.exists:
             return None
         if at is not None:
-            found = _read_at(repo, conversations.revision(repo, at), place.path)
+            found = _read_at(repo, commits.revision(repo, at), place.path)
         elif publish.checked_out(repo):
             found = read_plain(repo.path, place.path)
         else:
@@ -198,7 +198,7 @@ class Wiki:
     def _folder(self, place: Place, at: str | None) -> str:
         if at is not None:
             repo = place.store.repo
-            rev = conversations.revision(repo, at) if place.store.exists else None
+            rev = commits.revision(repo, at) if place.store.exists else None
             found = (
                 [path for path, _ in repo.ls(rev, place.path) if documents.is_document(path)] if rev else []
             )

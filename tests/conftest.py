@@ -12,7 +12,17 @@ REAL_HOME = os.path.expanduser("~")
 
 # Variables by which a person, a client or git would reach into a test. CLAUDECODE and AI_AGENT are set
 # where the tests run inside an agent; a test that wants a client's mark sets it itself.
-_FOREIGN_PREFIXES = ("NEOSIAN_", "GIT_", "XDG_", "CLAUDE", "ANTHROPIC_", "CODEX_", "CURSOR_", "AI_AGENT")
+_FOREIGN_PREFIXES = (
+    "NEOSIAN_",
+    "GIT_",
+    "XDG_",
+    "CLAUDE",
+    "ANTHROPIC_",
+    "CODEX_",
+    "CURSOR_",
+    "OPENCODE_",
+    "AI_AGENT",
+)
 
 _GIT_CONFIG = """\
 [user]

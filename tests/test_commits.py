@@ -60,12 +60,12 @@ def test_a_merge_comes_once(scope: Scope) -> None:
     ("message", "found"),
     [
         ("Subject", {}),
-        ("Subject\n\nTurn: 3\nSource: a#1\nSource: b#2\n", {"Turn": "3", "Source": "a#1"}),
-        ("Subject\n\nNote: this is\n\nTurn: 4", {"Turn": "4"}),
+        ("Subject\n\nTurn: 3\nSource: a#1\nSource: b#2\n", {"Turn": ["3"], "Source": ["a#1", "b#2"]}),
+        ("Subject\n\nNote: this is\n\nTurn: 4", {"Turn": ["4"]}),
         ("Subject\n\nno trailer here: no", {}),
     ],
 )
-def test_trailers(message: str, found: dict[str, str]) -> None:
+def test_trailers(message: str, found: dict[str, list[str]]) -> None:
     assert trailers(message) == found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from neosian import health
+from neosian import health, install, merging
 from neosian.launcher import install_launcher, launcher_path
 from neosian.projects import FILE
 from neosian.scope import user_scope
@@ -148,3 +148,14 @@ def test_a_home_without_a_launcher_is_told(home: Home) -> None:
 def test_markers_that_are_gone_are_no_problem(place: str, home: Home) -> None:
     (home.shop / ".git/neosian" / place).unlink(missing_ok=True)
     assert problems(home) == []
+
+
+def test_hooks_of_a_linked_worktree_are_those_of_its_own_folder(home: Home, tmp_path: Path) -> None:
+    (home.project / "a").write_text("")
+    git(home.project, "add", "a")
+    git(home.project, "commit", "-qm", "Begin")
+    git(home.project, "worktree", "add", "-q", str(tmp_path / "linked"))
+    wish = merging.Wish("claude-code", folder=str(tmp_path / "linked"))
+    merging.carry_out(install.plan_install(wish, {}, str(tmp_path)))
+    files = [each["file"] for each in health.report(str(home.path), str(tmp_path / "linked"))["hooks"]]
+    assert files == [str(tmp_path / "linked" / ".claude" / "settings.json")]

@@ -343,7 +343,7 @@ def test_another_programs_home_is_never_made(
     assert result.code == 1
     assert "is no folder" in result.err
     assert result.out == ""
-    assert "then neosian record install again" in result.err
+    assert "then neosian record install --client claude-code --user --write" in result.err
     assert not (home / ".claude").exists()
     assert not (tmp_path / "elsewhere").exists()
 

@@ -120,7 +120,7 @@ def test_brackets_and_commas_inside_strings_are_text() -> None:
     ],
 )
 def test_a_file_that_is_not_plain_json_is_refused_with_the_reason(text: str, reason: str) -> None:
-    with pytest.raises(settings.NotPlainJson) as caught:
+    with pytest.raises(settings.NotPlain) as caught:
         settings.decode("settings.json", text.encode())
 
     assert reason in str(caught.value)
@@ -129,8 +129,27 @@ def test_a_file_that_is_not_plain_json_is_refused_with_the_reason(text: str, rea
 
 @pytest.mark.parametrize("raw", [b'{"a": "\xff"}', '{"a": 1}'.encode("utf-16")])
 def test_other_encodings_are_refused(raw: bytes) -> None:
-    with pytest.raises(settings.NotPlainJson, match="is not UTF-8"):
+    with pytest.raises(settings.NotPlain, match="is not UTF-8"):
         settings.decode("settings.json", raw)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 1, // b\n}', {"a": 1}),
+        ('{/* "a": 2, */ "b": [1, /* x */ // y\n ],}', {"b": [1]}),
+        ('{"url": "http://x/*y*/", "s": "\\",}"}', {"url": "http://x/*y*/", "s": '",}'}),
+        (settings.BOM + '{"a": 1}', {"a": 1}),
+    ],
+)
+def test_comments_and_last_commas_can_be_read(text: str, value: Any) -> None:
+    assert settings.parse_with_comments(text) == value
+
+
+@pytest.mark.parametrize("text", ["{,}", '{"a": 1,,}', '{"a": "open', "{/* open", "[" * 100_000])
+def test_what_is_no_json_beside_its_comments_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        settings.parse_with_comments(text)
 
 
 def test_keys_that_stand_twice_are_named_with_their_path() -> None:

@@ -1,18 +1,15 @@
-"""What several commands ask: which scopes are meant, what a time on the command line means."""
+"""What several commands ask: which scopes are meant, which document, what a time on the command line means."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
+from shlex import quote
 
-from neosian import config, projects, scope
-from neosian.errors import UsageError
-from neosian.mounts import Layout, layout
+from neosian import commits, config, projects, scope
+from neosian.errors import NeosianError, UsageError
+from neosian.mounts import Layout, Mount, layout
 from neosian.store import Store
-
-_AGE = re.compile(r"(\d+)(min|h|d|w)")
-_HOURS = {"min": 1 / 60, "h": 1, "d": 24, "w": 168}
 
 
 def add_scope(parser: argparse.ArgumentParser) -> None:
@@ -54,9 +51,89 @@ def seen(args: argparse.Namespace, directory: str = "") -> Layout:
 def mounted(args: argparse.Namespace) -> list[tuple[str, Store]]:
     """(mount path, store) of the scopes that are meant, the user's first."""
     home = scope.home(args.root)
-    if getattr(args, "scope", None):
-        return [("", projects.open_store(home, scope.check(args.scope)))]
     return [(mount.path, projects.open_store(home, mount.scope)) for mount in seen(args).mounts]
+
+
+def locate(args: argparse.Namespace, text: str = "") -> tuple[Mount, Store, str]:
+    """(mount, store, path in it) of a document or folder as people meet it; the path is "" for the whole scope.
+
+    A file below a scope's own folder, wherever it is named from; a path as search prints it (`/project/tools/x.md`);
+    else a path in the scope where turns of this directory go.
+    """
+    home = scope.home(args.root)
+    if "\0" in text:
+        raise UsageError(f"{text!r} is no path.", "neosian path")
+    here = seen(args)
+    stores = (
+        [projects.open_store(home, here.turns)] if getattr(args, "scope", None) else projects.stores(home)
+    )
+    for store in stores:
+        inside = _below(store.path, text)
+        if inside is not None:
+            mount = next((each for each in here.mounts if each.scope == store.scope), Mount("", store.scope))
+            return mount, store, _plain(inside, text)
+    if not text.startswith("/"):
+        mount = next(each for each in here.mounts if each.scope == here.turns)
+        return mount, projects.open_store(home, mount.scope), _plain(text, text)
+    for mount in here.mounts:
+        if f"{text}/".startswith(f"{mount.path}/"):
+            return mount, projects.open_store(home, mount.scope), _plain(text[len(mount.path) :], text)
+    there = ", ".join(mount.path for mount in here.mounts)
+    raise UsageError(f"No scope is shown at {text}; there are {there} here.", "neosian path")
+
+
+def _below(folder: str, text: str) -> str | None:
+    """The path below a scope's folder of a file that is named from the working directory; None for one elsewhere."""
+    full = os.path.abspath(os.path.join(scope.working_directory(), text))
+    for way in (full, os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))):
+        if f"{way}/".startswith(f"{folder}/"):
+            return way[len(folder) + 1 :]
+    return None
+
+
+def _plain(path: str, said: str) -> str:
+    """A path in a scope without what changes nothing; UsageError for one that leads out of it, or into git's own."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if ".." in parts or parts[:1] == [".git"]:
+        raise UsageError(f"{said} is no path of a scope.", "neosian path")
+    return "/".join(parts)
+
+
+def shown(mount: Mount, path: str) -> str:
+    """A path of a scope as people meet it."""
+    return f"{mount.path}/{path}" if path else mount.path or "/"
+
+
+def holding(args: argparse.Namespace, name: str) -> tuple[Mount, Store]:
+    """The scope in sight that has a commit: an id is looked for in each, another name means the scope of here."""
+    if not 4 <= len(name) <= 40 or name.strip("0123456789abcdefABCDEF"):
+        mount, store, _ = locate(args)
+        return mount, store
+    home = scope.home(args.root)
+    here = [(mount, projects.open_store(home, mount.scope)) for mount in seen(args).mounts]
+    found = [(mount, store) for mount, store in here if _has(store, name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        said = f"{name!r} names a commit in {len(found)} scopes."
+    else:
+        found = [(Mount("", store.scope), store) for store in projects.stores(home) if _has(store, name)]
+        if not found:
+            raise commits.UnknownRevision(name)
+        said = f"{name!r} is a commit of {found[0][1].scope}, which is not in sight here."
+    raise NeosianError(said, f"neosian {args.command} {name} --scope {quote(found[0][1].scope)}")
+
+
+def _has(store: Store, name: str) -> bool:
+    """Whether a scope has the commit, and only one of that name."""
+    try:
+        return store.exists and bool(commits.revision(store.repo, name))
+    except commits.UnknownRevision as error:
+        if error.candidates:
+            raise
+        return False
+    finally:
+        store.repo.close()
 
 
 def everywhere(args: argparse.Namespace) -> list[Store]:
@@ -66,18 +143,6 @@ def everywhere(args: argparse.Namespace) -> list[Store]:
         return first
     known = {store.scope for store in first}
     return first + [store for store in projects.stores(scope.home(args.root)) if store.scope not in known]
-
-
-def moment(text: str) -> float:
-    """Seconds since 1970 of a date, a time (both ISO), or an age such as `3d`, `2h`, `30min`."""
-    from datetime import datetime, timedelta  # as dear as a tenth of a search that names no time
-
-    if found := _AGE.fullmatch(text):
-        return (datetime.now() - timedelta(hours=int(found[1]) * _HOURS[found[2]])).timestamp()
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError):
-        raise UsageError(f"{text!r} is no time.", "2026-11-29, 2026-11-29T14:00, 3d, 2h or 30min") from None
 
 
 def whole(text: str) -> int:

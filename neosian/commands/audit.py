@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import time
 
-from neosian import audit, output, turns
-from neosian.commands._scopes import add_scope, moment, mounted, whole
+from neosian import audit, output
+from neosian.commands._commits import as_object, told
+from neosian.commands._commits import moment as when
+from neosian.commands._scopes import add_scope, mounted, whole
 from neosian.conversations import split
-
-_ROOT = "bcd8240a5a3ad1c5a8ae721e388985ba90d98b90"
-"""The commit that every scope begins with: nobody's act, and of 1970."""
+from neosian.recall import moment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,22 +43,12 @@ def run(args: argparse.Namespace) -> int:
         found += [(commit, store.scope) for commit in audit.history(store, wanted, args.limit)]
     found = sorted(found, key=lambda pair: -pair[0].at)[: args.limit]
     if args.json:
-        output.as_json(
-            [
-                {
-                    "at": turns.stamp(commit.at), "actor": commit.actor, "act": commit.act,
-                    "conversation": commit.conversation or None, "turn": commit.turn, "subject": commit.subject,
-                    "commit": commit.id, "scope": scope, "paths": [path for _, path, _ in commit.changes],
-                }
-                for commit, scope in found
-            ]
-        )  # fmt: skip
+        output.as_json([as_object(commit, scope) for commit, scope in found])
         return 0
     rows = [
-        (time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(commit.at)), commit.actor, commit.act,
+        (when(commit.at), commit.actor, commit.act,
          f"{commit.conversation}#{commit.turn}" if commit.conversation else "", commit.id[:10], commit.subject)
-        for commit, _ in found
-        if commit.id != _ROOT
+        for commit in told(commit for commit, _ in found)
     ]  # fmt: skip
     if rows:
         output.text(output.table(rows, ("time", "actor", "act", "turn", "commit", "subject")))

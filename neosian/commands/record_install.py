@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from typing import Any
 
-from neosian import install, output
+from neosian import install, merging
+from neosian.commands import _installing
 from neosian.errors import UsageError
 
 
@@ -21,19 +21,19 @@ def configure_install(parser: argparse.ArgumentParser) -> None:
 
 def run_install(args: argparse.Namespace) -> int:
     wish = _wish(args)
-    plan = install.plan_install(wish, os.environ, _folder(args))
+    plan = install.plan_install(wish, os.environ, _installing.current_folder(needed=not args.user))
     launcher = None
-    if args.write and isinstance(plan.refused, install.NoClientHome):
+    if args.write and isinstance(plan.refused, merging.NoClientHome):
         raise plan.refused
     if args.write and not isinstance(plan.refused, UsageError):
         # Where the file is refused too: the hooks are then pasted by hand, and do nothing without it.
         launcher = str(install.write_launcher(wish))
     if args.write and plan.refused is None:
-        install.carry_out(plan)
+        merging.carry_out(plan)
     _answer(args, plan, {"launcher": launcher})
-    if not _as_json(args):
-        _say(*_guidance(args, plan, launcher))
-    return _status(args, plan)
+    if not _installing.as_json(args):
+        _installing.say(*_guidance(args, plan, launcher))
+    return _installing.status(args, plan)
 
 
 def configure_uninstall(parser: argparse.ArgumentParser) -> None:
@@ -46,102 +46,63 @@ def configure_uninstall(parser: argparse.ArgumentParser) -> None:
 
 
 def run_uninstall(args: argparse.Namespace) -> int:
-    plan = install.plan_uninstall(_wish(args), os.environ, _folder(args))
+    plan = install.plan_uninstall(_wish(args), os.environ, _installing.current_folder(needed=not args.user))
     if args.write and plan.refused is None:
-        install.carry_out(plan)
+        merging.carry_out(plan)
     _answer(args, plan, {})
-    if plan.refused is None and not _as_json(args):
-        if not plan.events:
-            _say(f"{plan.file} has no hook of neosian.")
+    if plan.refused is None and not _installing.as_json(args):
+        if not plan.names:
+            _installing.say(f"{plan.file} has no hook of neosian.")
         elif not args.write:
-            _say(f"These would go from {plan.file}. To take them out, say it again with --write.")
+            _installing.say(f"These would go from {plan.file}. To take them out, say it again with --write.")
         elif plan.after is None:
-            _say(f"{plan.file} held nothing else and was removed.")
+            _installing.say(f"{plan.file} held nothing else and was removed.")
         else:
-            _say(f"The hooks of neosian are out of {plan.file}.")
-    return _status(args, plan)
+            _installing.say(f"The hooks of neosian are out of {plan.file}.")
+    return _installing.status(args, plan)
 
 
 def _configure(parser: argparse.ArgumentParser, write: str) -> None:
-    def shared(flag: str, **about: Any) -> None:
-        """A flag that ``neosian record`` has too: given before the verb, it counts as well."""
-        parser.add_argument(flag, default=argparse.SUPPRESS, **about)
-
     parser.add_argument("--client", required=True, choices=sorted(install.CLIENTS), help="the coding agent")
     level = parser.add_mutually_exclusive_group()
     level.add_argument("--user", action="store_true", help="the user's settings, for every project (advised)")
     level.add_argument("--project", metavar="DIR", help="the settings of the project in DIR")
     parser.add_argument("--write", action="store_true", help=write)
-    shared(
+    _installing.add_flag(
+        parser,
         "--root",
         metavar="DIR",
         help="the home, its path written into the hooks (default: told when they run)",
     )
-    shared(
-        "--scope", metavar="SCOPE", help="record into user:alice/proj:shop, say (default: told by the folder)"
+    _installing.add_flag(
+        parser,
+        "--scope",
+        metavar="SCOPE",
+        help="record into user:alice/proj:shop, say (default: told by the folder)",
     )
-    shared("--mount", metavar="/PATH=SCOPE[:ro]", action="append", help="a scope and where it is shown")
-    shared("--json", action="store_true", help="print one JSON object instead")
+    _installing.add_flag(
+        parser, "--mount", metavar="/PATH=SCOPE[:ro]", action="append", help="a scope and where it is shown"
+    )
+    _installing.add_flag(parser, "--json", action="store_true", help="print one JSON object instead")
 
 
-def _wish(args: argparse.Namespace) -> install.Wish:
-    return install.Wish(
+def _wish(args: argparse.Namespace) -> merging.Wish:
+    return merging.Wish(
         args.client,
         args.user,
         args.project,
         getattr(args, "root", None),
         getattr(args, "scope", None),
-        tuple(getattr(args, "mount", None) or ()),
+        _installing.mounts(args),
     )
 
 
-def _as_json(args: argparse.Namespace) -> bool:
-    return bool(getattr(args, "json", False))
+def _answer(args: argparse.Namespace, plan: merging.Plan, more: dict[str, str | None]) -> None:
+    fragment = json.dumps(plan.fragment, indent=2, ensure_ascii=False)
+    _installing.answer(args, plan, fragment, {"events": list(plan.names), "version": plan.version, **more})
 
 
-def _folder(args: argparse.Namespace) -> str:
-    """The current folder, which may be gone where none is needed."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        if args.user:
-            return os.sep
-        raise UsageError("The current folder is gone, so there is no project here.", "cd") from None
-
-
-def _answer(args: argparse.Namespace, plan: install.Plan, more: dict[str, Any]) -> None:
-    """The result on stdout: the fragment where there is something to paste or to see, or all of it as JSON.
-
-    A UsageError is left to whoever shows errors: nothing was answered.
-    """
-    if isinstance(plan.refused, UsageError) and args.write:
-        raise plan.refused
-    if not _as_json(args):
-        if plan.events and (plan.refused or not args.write):
-            output.text(json.dumps(plan.fragment, indent=2, ensure_ascii=False))
-        return
-    answer = {
-        "file": plan.file,
-        "changed": plan.changed,
-        "written": bool(args.write and plan.changed),
-        "events": plan.events,
-        "version": plan.version,
-        "warnings": list(plan.warnings),
-        "refused": str(plan.refused) if plan.refused else None,
-        "fragment": plan.fragment,
-        **more,
-    }
-    output.as_json(answer)
-
-
-def _status(args: argparse.Namespace, plan: install.Plan) -> int:
-    """0, or the refusal of what was to be written or could not even be read."""
-    if plan.refused is None or not (args.write or not plan.events):
-        return 0
-    raise plan.refused
-
-
-def _guidance(args: argparse.Namespace, plan: install.Plan, launcher: str | None) -> list[str]:
+def _guidance(args: argparse.Namespace, plan: merging.Plan, launcher: str | None) -> list[str]:
     """What a person reads beside the result: what was done, what to look at, what to do next."""
     client = install.CLIENTS[args.client]
     said = [f"warning: {warning}" for warning in plan.warnings]
@@ -154,7 +115,7 @@ def _guidance(args: argparse.Namespace, plan: install.Plan, launcher: str | None
         said.append("Hooks do nothing before the launcher that they name is there; --write installs it too.")
         return said if args.user else [*said, client.ADVICE, f"next: {again}"]
     if plan.changed:
-        said.append(f"{plan.file}: {len(plan.events)} events of {known} are recorded.")
+        said.append(f"{plan.file}: {len(plan.names)} events of {known} are recorded.")
         if plan.backup is not None:
             said.append(f"As it was before: {plan.backup_file}")
     else:
@@ -164,16 +125,10 @@ def _guidance(args: argparse.Namespace, plan: install.Plan, launcher: str | None
     return [*said, f"launcher: {launcher}", f"next: start {client.PROGRAM}, then see neosian status"]
 
 
-def _not_written(args: argparse.Namespace, plan: install.Plan) -> list[str]:
+def _not_written(args: argparse.Namespace, plan: merging.Plan) -> list[str]:
     """The way out of a refusal; the refusal itself is said last, when there was something to write."""
     if args.write:
         return [
             "The launcher is in place. Paste what is printed into the file by hand, or mend it and try again."
         ]
-    hint = [f"next: {plan.refused.hint}"] if plan.refused and plan.refused.hint else []
-    return [f"--write would be refused: {plan.refused}", *hint]
-
-
-def _say(*lines: str) -> None:
-    for line in lines:
-        output.note(line)
+    return _installing.would_be_refused(plan)

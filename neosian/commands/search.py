@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from neosian import output, recall
-from neosian.commands._scopes import add_scope, moment, mounted, whole
+from neosian.commands._scopes import add_scope, mounted, whole
 from neosian.errors import UsageError
+from neosian.recall import moment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from neosian import health, output, scope
 
 _BEGIN = "neosian record install --client claude-code --user --write"
+_SERVE = "neosian mcp install --client claude-code --user --write"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,12 +41,15 @@ def _parts(found: dict[str, Any]) -> list[str]:
         ("hooks", f"{row['client']}, {row['level']}: {row['events']} events in {row['file']}")
         for row in found["hooks"]
     ] or [("hooks", f"none for this directory, so nothing new is recorded ({_BEGIN})")]
+    servers = [("mcp", f"{row['client']}, {row['level']}: {row['file']}") for row in found["mcp"]] or [
+        ("mcp", f"no client is told of the server ({_SERVE})")
+    ]
     clients = [(row["client"], row["last"], output.ago(row["age"])) for row in found["clients"]]
     problems = [
         f"! {row['what']}" + (f"\n    try: {row['try']}" if row["try"] else "") for row in found["problems"]
     ]
     return [
-        output.table([("home", found["home"]), *hooks, ("spool", waits + aside)]),
+        output.table([("home", found["home"]), *hooks, *servers, ("spool", waits + aside)]),
         output.table(scopes, ("scope", "turns", "documents", "last landing", "index"))
         if scopes
         else "No scope yet.",

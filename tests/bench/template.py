@@ -128,7 +128,7 @@ def shape(stage: Stage, commit: str) -> Shape:
     lines, bad = turns.parse_lines(data)
     if bad or not lines:
         raise BenchError(f"{logs[0]} holds lines that cannot be read.")
-    mine = [line for line in lines if str(line["turn"]) == said["Turn"]]
+    mine = [line for line in lines if str(line["turn"]) == said["Turn"][0]]
     page = stage.git("show", f"{commit}:{pages[0]}").decode().split("\n---\n")[0]
     return Shape(
         [re.sub(r"[0-9a-f]", "0", path) for path in changed], list(said), people.split(),

@@ -1,0 +1,512 @@
+"""The MCP server `neosian-memory`: the memory verbs, recall, skills and the board as tools, resources and prompts.
+
+What reaches a model through here is text, and text only: some clients show nothing but `structuredContent`, some
+nothing but text. The schemas keep to what every model provider takes: one type a property, no unions; an argument
+that may be left out may also be null.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
+from urllib.parse import quote
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    GetPromptResult,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    Resource,
+    TextContent,
+    ToolAnnotations,
+)
+from pydantic import BeforeValidator, Field
+
+from neosian import (
+    __version__,
+    board,
+    config,
+    conversations,
+    documents,
+    editing,
+    history,
+    projects,
+    recall,
+    skills,
+    transcript,
+    turns,
+)
+from neosian.clients import calling
+from neosian.clients.mcp_clients import SERVER
+from neosian.context import ago, fenced, index_lines
+from neosian.errors import NeosianError, UsageError
+from neosian.memory import Done, Memory, Writer
+from neosian.mounts import Layout, Mount, layout
+from neosian.scope import user_scope
+from neosian.store import Store
+from neosian.wiki import Missing, Wiki
+
+INSTRUCTIONS_MOST = 1_950
+"""Characters of the instructions: clients cut them, the strictest at 2,048, and Codex at about 250."""
+
+_ANSWER_MOST = 40_000  # characters of one answer; clients cut what is much longer, and say less about it
+_HEAD = (
+    "Memory of this project and its user: notes and every earlier turn. Before you work, look with memory_search. "
+    "Save what will matter in later sessions with memory_create or memory_str_replace. "
+    "recall_turn shows an earlier turn whole."
+)
+_REST = (
+    "Paths begin with a mount: {mounts}. Notes are short markdown files with a one-line `description` in front; "
+    "change the one there is rather than adding a second. Skills: list_skills, load_skill. "
+    "What is being done: board."
+)
+
+T = TypeVar("T")
+
+
+def _or(default: T) -> BeforeValidator:
+    """Take null for an argument that was left out."""
+    return BeforeValidator(lambda given: default if given is None else given)
+
+
+Text = Annotated[str, _or("")]
+Number = Annotated[int, _or(0)]
+Numbers = Annotated[list[int], _or([])]
+ToolContext = Context[Any, Any]
+
+
+class Server(MCPServer[Any]):
+    """The server of one home. Each call sees mounts, documents and skills as they are then."""
+
+    def __init__(self, home: str, look: Callable[[], Layout]) -> None:
+        self.home = home
+        self._look = look
+        super().__init__(
+            SERVER, title="neosian memory", version=__version__, instructions=_instructions(Wiki(home, look())),
+            log_level="ERROR",
+        )  # fmt: skip
+        _add_tools(self)
+        self.resource(
+            "memory://{+path}", name="document", title="A document of the memory", mime_type="text/markdown",
+            description="memory://project/tools/deploy.md is the document /project/tools/deploy.md.",
+        )(self._document)  # fmt: skip
+
+    def wiki(self) -> Wiki:
+        """The documents as they are now."""
+        return Wiki(self.home, self._look())
+
+    def memory(self, context: ToolContext) -> Memory:
+        """The same, for the agent that asks."""
+        return Memory(self.wiki(), _writer(context))
+
+    def stores(self, project: str = "") -> list[tuple[str, Store]]:
+        """(mount, store) of the scopes to be searched: those mounted, or one project's."""
+        if project.strip():
+            return [("/project", projects.open_store(self.home, project_scope(self.home, project)))]
+        return [(mount.mount, mount.store) for mount in self.wiki().mounts if mount.store.exists]
+
+    # -- resources: every document
+
+    async def list_resources(self) -> list[Resource]:
+        """Each document of the mounts."""
+        wiki = self.wiki()
+        return [
+            Resource(
+                uri=f"memory:/{quote(f'{mount.mount}/{entry.path}')}", name=f"{mount.mount}/{entry.path}",
+                title=entry.title or None, description=entry.description or None, mime_type="text/markdown",
+            )
+            for mount in wiki.mounts
+            for entry in wiki.entries(mount)
+        ]  # fmt: skip
+
+    def _document(self, path: str) -> str:
+        try:
+            return editing.shown(self.wiki().read(f"/{path}"))
+        except Missing as error:
+            raise ResourceNotFoundError(_said(error)) from None
+        except NeosianError as error:
+            raise ResourceError(_said(error)) from None
+
+    # -- prompts: every skill
+
+    async def list_prompts(self) -> list[Prompt]:
+        """Each skill of the mounts, with its arguments."""
+        return [
+            Prompt(
+                name=skill.name, description=skill.description or None,
+                arguments=[PromptArgument(name=name, required=False) for name in skill.arguments],
+            )
+            for skill in skills.skills(self.wiki())
+        ]  # fmt: skip
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: ToolContext | None = None
+    ) -> GetPromptResult:
+        """A skill with its arguments filled in, as what the person says."""
+        wiki = self.wiki()
+        try:
+            skill = skills.find(wiki, name)
+            page = documents.read(wiki.read(str(skill.place)))
+        except NeosianError as error:
+            raise MCPError(code=INVALID_PARAMS, message=_said(error)) from None
+        given = {key: str(value) for key, value in (arguments or {}).items() if value is not None}
+        text = TextContent(type="text", text=skills.filled(page, given))
+        return GetPromptResult(
+            description=skill.description, messages=[PromptMessage(role="user", content=text)]
+        )
+
+
+def serve(home: str, flags: Sequence[str] = (), project: str | None = None) -> None:
+    """Serve stdin and stdout until the client goes. ``flags`` as a hook line has them; an explicit ``project`` wins."""
+    if project is not None:
+        project_scope(home, project)  # an unknown one is refused before anything is served
+    directory = os.environ.get("CLAUDE_PROJECT_DIR") or _directory(home)
+
+    def look() -> Layout:
+        if project is not None:
+            return Layout(
+                [Mount("/user", user_scope()), Mount("/project", project_scope(home, project))], "--project"
+            )
+        settings, _ = config.load(home)
+        return layout(home, directory, settings, flags, os.environ.get("NEOSIAN_SCOPE", ""))
+
+    try:
+        Server(home, look).run("stdio")
+    except* (BrokenPipeError, ConnectionResetError):
+        pass  # the client went without a word
+
+
+def project_scope(home: str, name: str) -> str:
+    """The scope of the project that is called so; an unknown or blank name is refused with those there are."""
+    known = projects.slugs(home)
+    if name not in known:
+        said = f"No project is called {name!r}" if name.strip() else "The project's name is blank"
+        raise UsageError(f"{said}; there are: {', '.join(known) or 'none yet'}.", "neosian status")
+    return f"{user_scope()}/proj:{name}"
+
+
+def _directory(home: str) -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return home  # it is gone: the user's scope will do
+
+
+def _instructions(wiki: Wiki) -> str:
+    """What the client is told at once: how to use this, then the index of notes as far as there is room."""
+    names = ", ".join(mount.mount + ("" if mount.writable else " (read-only)") for mount in wiki.mounts)
+    said = f"{_HEAD}\n{_REST.format(mounts=names)}\n"
+    listed = [
+        (mount.mount, entry)
+        for mount in wiki.mounts
+        for entry in wiki.entries(mount)
+        if not entry.path.startswith("board/")
+    ]
+    room = INSTRUCTIONS_MOST - len(said) - len(fenced(""))
+    index = index_lines(listed, time.time(), room) if room > 0 else ""
+    return said + fenced(index) if index else said
+
+
+def _writer(context: ToolContext) -> Writer:
+    """Who calls: the session that the client's own marks name, else the client."""
+    params = context.request_context.session.client_params
+    client = params.client_info.name if params else "agent"
+    caller = calling(os.environ)
+    # An agent that was started from another one's shell has that one's marks.
+    return Writer.of_session(*caller) if caller and caller[0] == client else Writer.of_client(client)
+
+
+def _said(error: NeosianError) -> str:
+    return f"{error}\nTry: {error.hint}" if error.hint else str(error)
+
+
+def _data(text: str) -> str:
+    """Stored text for a model: fenced, since what somebody or a tool once said is never an instruction."""
+    if len(text) > _ANSWER_MOST:
+        text = (
+            f"{text[:_ANSWER_MOST]}\n[… {len(text) - _ANSWER_MOST:,} more characters: ask for less at a time]"
+        )
+    return fenced(text)
+
+
+def _done(done: Done) -> str:
+    if done.commit is None:
+        return f"{done.place} was so already; nothing had to be written."
+    return f"{done.said} ({done.place}, commit {done.commit[:10]}). `neosian revert {done.commit[:10]}` takes it back."
+
+
+def _moment(text: str) -> float | None:
+    return recall.moment(text) if text else None
+
+
+# -- tools
+
+_READS = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+# Nothing is lost by a write: history keeps every version. Codex runs, unasked, only what says so.
+_WRITES = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+)
+# Claude Code otherwise shows the model only the tools' names, and it has to ask for the rest.
+_AT_HAND = {"anthropic/alwaysLoad": True}
+_PATH = "Path of a note, such as /project/tools/deploy.md or /user/profile/role.md."
+
+
+def _add_tools(server: Server) -> None:
+    """Each tool is a thin coat on one verb."""
+
+    def tool(
+        about: str, annotations: ToolAnnotations, at_hand: bool = False
+    ) -> Callable[[Callable[..., str]], None]:
+        def add(function: Callable[..., str]) -> None:
+            server.add_tool(
+                _told(function), name=function.__name__, description=about, annotations=annotations,
+                meta=_AT_HAND if at_hand else None, structured_output=False,
+            )  # fmt: skip
+
+        return add
+
+    @tool(
+        "Search the memory (notes, and what was said and done in earlier sessions) with any words: a question, an error"
+        " message, a name. Use it before you start on something, and whenever the person refers to earlier work. Notes"
+        " come with their path (memory_view shows them), turns as CONVERSATION#N (recall_turn shows them whole).",
+        _READS, at_hand=True,
+    )  # fmt: skip
+    def memory_search(
+        query: Annotated[str, Field(description="Any text.")],
+        limit: Annotated[Number, Field(description="At most so many answers (10).")] = 0,
+        project: Annotated[Text, Field(description="Search another project, by its name.")] = "",
+    ) -> str:
+        hits = recall.search_mounts(
+            server.stores(project), query, limit=limit if limit > 0 else 10, behind=None
+        )
+        return _data("\n".join(hit.text() for hit in hits)) if hits else "Nothing found."
+
+    @tool(
+        "Show a note with line numbers, or list what a folder holds; / is everything, /project and /user are mounts."
+        " Use it before you change a note.",
+        _READS, at_hand=True,
+    )  # fmt: skip
+    def memory_view(
+        path: Annotated[Text, Field(description="Path of a note or folder (default /).")] = "",
+        view_range: Annotated[
+            Numbers, Field(description="First and last line to show, such as [1, 40]; -1 is the last line.")
+        ] = [],  # noqa: B006 - never changed
+    ) -> str:
+        if len(view_range) not in (0, 2):
+            raise UsageError(f"view_range has two numbers, not {len(view_range)}: [1, -1] is all of it.")
+        return _data(server.wiki().view(path or "/", view_range or None))
+
+    @tool(
+        "Write a new note: what was decided, learned or asked for and will matter in a later session. One topic a note."
+        " Begin it with front matter that has a one-line description (---, description: \"…\", ---), then the fact, why"
+        " it is so, how to apply it. About the person: /user/profile/…; about this project: /project/…; steps that will"
+        " be repeated: /project/skills/NAME/SKILL.md. Search first: if a note on the topic exists, change that one.",
+        _WRITES, at_hand=True,
+    )  # fmt: skip
+    def memory_create(
+        path: Annotated[str, Field(description=_PATH + " It must be free.")],
+        file_text: Annotated[str, Field(description="The whole text of the note, in markdown.")],
+        context: ToolContext,
+    ) -> str:
+        return _done(server.memory(context).create(path, file_text))
+
+    @tool(
+        "Change a note: replace one text, which must stand in it exactly once, by another. Use it to bring a note up to"
+        " date instead of writing a second one.",
+        _WRITES, at_hand=True,
+    )  # fmt: skip
+    def memory_str_replace(
+        path: Annotated[str, Field(description=_PATH)],
+        old_str: Annotated[
+            str, Field(description="Text that stands in the note exactly once, word for word.")
+        ],
+        context: ToolContext,
+        new_str: Annotated[Text, Field(description="What it becomes; empty takes it out.")] = "",
+    ) -> str:
+        return _done(server.memory(context).str_replace(path, old_str, new_str))
+
+    @tool("Add lines to a note after a line, as memory_view numbers them; 0 is the beginning.", _WRITES)
+    def memory_insert(
+        path: Annotated[str, Field(description=_PATH)],
+        insert_line: Annotated[int, Field(description="The line after which they go.")],
+        insert_text: Annotated[str, Field(description="The lines.")],
+        context: ToolContext,
+    ) -> str:
+        return _done(server.memory(context).insert(path, insert_line, insert_text))
+
+    @tool(
+        "Take away a note, or a folder of notes, that is of no use any more. History keeps it: `neosian revert` brings"
+        " it back.",
+        _WRITES,
+    )  # fmt: skip
+    def memory_delete(
+        path: Annotated[str, Field(description="Path of the note or folder.")], context: ToolContext
+    ) -> str:
+        return _done(server.memory(context).delete(path))
+
+    @tool(
+        "Move a note, or a folder of notes, to a path that is free. `neosian revert` takes it back.", _WRITES
+    )
+    def memory_rename(
+        old_path: Annotated[str, Field(description="Where it is.")],
+        new_path: Annotated[str, Field(description="Where it is to be.")],
+        context: ToolContext,
+    ) -> str:
+        return _done(server.memory(context).rename(old_path, new_path))
+
+    @tool(
+        "Say that a note is stale or wrong when you notice it and cannot put it right yourself. It is shown beside the"
+        " note until somebody changes it.",
+        _WRITES,
+    )  # fmt: skip
+    def memory_flag(
+        path: Annotated[str, Field(description=_PATH)],
+        kind: Annotated[str, Field(description="stale (it was right once) or wrong (it never was).")],
+        context: ToolContext,
+        reason: Annotated[Text, Field(description="What is not so any more, in a sentence.")] = "",
+    ) -> str:
+        return _done(server.memory(context).flag(path, kind, reason))
+
+    @tool(
+        "Tell how a note came to be: who changed it, when, in which commit; with diff=true what the last change was (or"
+        " the one of a commit).",
+        _READS,
+    )  # fmt: skip
+    def memory_history(
+        path: Annotated[str, Field(description=_PATH)],
+        diff: Annotated[bool, _or(False), Field(description="Show the change itself.")] = False,
+        commit: Annotated[Text, Field(description="A commit of the list.")] = "",
+        limit: Annotated[Number, Field(description="At most so many commits (20).")] = 0,
+    ) -> str:
+        place = server.wiki().place(path)
+        if diff or commit:
+            said = history.diff(place.store, place.path, f"{commit}~1" if commit else None, commit or None)
+            return _data(said or "Nothing changed.")
+        found = history.log(place.store, place.path, limit if limit > 0 else 20)
+        rows = [f"{each.id[:10]} {turns.stamp(each.at)[:16]} {each.actor}: {each.subject}" for each in found]
+        return _data("\n".join(rows)) if rows else f"Nothing has touched {place} yet."
+
+    @tool(
+        "Show an earlier turn whole: the prompt, every tool call with its result, the answer. Turns are named"
+        " CONVERSATION#N by memory_search and at the start of a session.",
+        _READS, at_hand=True,
+    )  # fmt: skip
+    def recall_turn(
+        n: Annotated[int, Field(description="The turn's number.")],
+        conversation: Annotated[
+            str, Field(description="The conversation's id; a unique beginning is enough.")
+        ],
+    ) -> str:
+        wanted = conversations.split(conversation)[0]
+        stores = [store for _, store in server.stores()]
+        seen = {store.scope for store in stores}
+        stores += [store for store in projects.stores(server.home) if store.scope not in seen]
+        return _data(
+            "\n\n".join(transcript.whole(turn) for turn in conversations.find_turns(stores, wanted, n))
+        )
+
+    @tool(
+        "Search only what was said and done in earlier turns, in one conversation or since a time. memory_search looks"
+        " through the notes, too.",
+        _READS,
+    )  # fmt: skip
+    def recall_search(
+        query: Annotated[str, Field(description="Any text.")],
+        conversation: Annotated[Text, Field(description="Only turns of this conversation.")] = "",
+        since: Annotated[Text, Field(description="Only turns since 2026-11-29, 3d, 2h.")] = "",
+        limit: Annotated[Number, Field(description="At most so many answers (10).")] = 0,
+        project: Annotated[Text, Field(description="Search another project, by its name.")] = "",
+    ) -> str:
+        hits = recall.search_mounts(
+            server.stores(project), query, kind="turn", conversation=conversation or None, since=_moment(since),
+            limit=limit if limit > 0 else 10, behind=None,
+        )  # fmt: skip
+        return _data("\n".join(hit.text() for hit in hits)) if hits else "Nothing found."
+
+    @tool(
+        "List the earlier sessions, the newest first: when, with which client, how many turns, what about.",
+        _READS,
+    )
+    def list_sessions(
+        limit: Annotated[Number, Field(description="At most so many (20).")] = 0,
+        project: Annotated[Text, Field(description="Those of another project, by its name.")] = "",
+    ) -> str:
+        most = limit if limit > 0 else 20
+        found = [
+            session for _, store in server.stores(project) for session in recall.sessions(store, most, None)
+        ]
+        found.sort(key=lambda session: -session.last)
+        now = time.time()
+        rows = [
+            f"- {session.conversation} ({session.client}, {session.turns} turns, {ago(session.last, now)}):"
+            f" {session.first}"
+            for session in found[:most]
+        ]
+        return _data("\n".join(rows)) if rows else "No session has been recorded yet."
+
+    @tool("List the skills that were saved here: how something is done, step by step.", _READS)
+    def list_skills() -> str:
+        rows = [
+            f"- {skill.name}: {skill.description} ({skill.place})" for skill in skills.skills(server.wiki())
+        ]
+        return _data("\n".join(rows)) if rows else "No skill yet."
+
+    @tool("Load a skill before you do what it is about; or another file of its folder.", _READS)
+    def load_skill(
+        name: Annotated[str, Field(description="The skill's name, as list_skills gives it.")],
+        file: Annotated[Text, Field(description="Another file of the skill's folder.")] = "",
+    ) -> str:
+        return skills.load(server.wiki(), name, file)
+
+    @tool(
+        "The board: what is being done now, over sessions and agents. action list (default), add (with title), start,"
+        " done or drop (with item).",
+        _WRITES,
+    )  # fmt: skip
+    def board(
+        context: ToolContext,
+        action: Annotated[Text, Field(description="list, add, start, done or drop.")] = "",
+        title: Annotated[Text, Field(description="What is to be done, for add.")] = "",
+        item: Annotated[Text, Field(description="Name of an item, as the list gives it.")] = "",
+    ) -> str:
+        return _board(server.memory(context), action or "list", title, item)
+
+
+def _board(memory: Memory, action: str, title: str, item: str) -> str:
+    if action in ("list", ""):
+        now = time.time()
+        rows = [
+            f"- {each.slug} [{each.status}] {each.title} ({each.actor}, {ago(each.changed, now)})"
+            for each in board.items(memory.wiki)
+            if each.is_open
+        ]
+        return _data("\n".join(rows)) if rows else "Nothing is open."
+    if action == "add":
+        return _done(board.add(memory, title or item))
+    if action in board.STATUSES:
+        return _done(board.update(memory, item or title, action))
+    raise UsageError(f"action is list, {', '.join(board.STATUSES)}, not {action!r}.")
+
+
+def _told(function: Callable[..., str]) -> Callable[..., str]:
+    """The function, with what it expects to go wrong told to the model."""
+    from functools import wraps
+
+    @wraps(function)
+    def told(*args: Any, **named: Any) -> str:
+        try:
+            return function(*args, **named)
+        except NeosianError as error:
+            raise ToolError(_said(error)) from None
+        except OSError as error:
+            raise ToolError(f"{error.strerror or error}: nothing was written.") from None
+
+    return told

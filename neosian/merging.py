@@ -1,0 +1,317 @@
+"""A change to a client's settings file: the plan first, then the writing, and the way back to the byte.
+
+A plan reads and writes nothing but what it says; printing it is the default of the commands, carrying it
+out is their ``--write``. What is put into a file and taken out of it again, hooks or a server, is a `Part`.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from neosian import files, scope, settings
+from neosian.errors import NeosianError, UsageError
+
+BACKUP = ".neosian-backup"
+
+
+class NoClientHome(NeosianError):
+    """The client's own folder is not there: it was never started, and neosian does not make it."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for: the client, the level, and what the command that it runs is to spell out.
+
+    ``folder`` is the project's, None for the one around the current folder.
+    """
+
+    client: str
+    user: bool = False
+    folder: str | None = None
+    root: str | None = None
+    scope: str | None = None
+    mounts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where settings are to go: ``file``, and of its client the folder and the user's file.
+
+    ``start`` is how a person starts the client once, ``install`` the command that brought us here.
+    """
+
+    title: str
+    start: str
+    install: str
+    home: str
+    user_file: str
+    file: str
+
+
+class Part(Protocol):
+    """What is ours in a client's settings; texts are JSON."""
+
+    def owned(self, text: str) -> Any:
+        """Our part as it stands in the settings; false where there is none."""
+
+    def strip(self, text: str) -> str:
+        """The settings without our part."""
+
+    def again(self, text: str, owned: Any) -> str:
+        """The settings with what `owned` gave; ``ValueError`` where there is no place for it."""
+
+
+@dataclass
+class Look:
+    """A settings file as it was found: its bytes, its text, and why it cannot be edited."""
+
+    file: str
+    raw: bytes | None = None
+    text: str = "{}\n"
+    refused: NeosianError | None = None
+
+    def ours(self, part: Part) -> Any:
+        """Our part of it; false in a file that cannot be edited."""
+        return None if self.refused else part.owned(self.text)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A change to one settings file, not made yet.
+
+    ``before`` and ``after`` are its bytes, None where there is no file; ``backup`` is what the file beside
+    it is to hold, None for no such file. ``fragment`` is the settings that come or go, ``names`` what is in
+    it. ``refused`` says why the change cannot be made. ``own_folder``: the folder goes too when the file
+    goes and nothing else is in it. ``private``: a new file is for its owner's eyes. ``lock`` is the folder
+    that whoever writes the file makes meanwhile, "" where its client has no such habit.
+    """
+
+    file: str
+    before: bytes | None
+    after: bytes | None
+    backup: bytes | None
+    fragment: dict[str, Any]
+    names: tuple[str, ...]
+    version: str | None = None
+    warnings: tuple[str, ...] = ()
+    refused: NeosianError | None = None
+    own_folder: bool = False
+    private: bool = False
+    lock: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file is to become another one."""
+        return self.refused is None and self.before != self.after
+
+    @property
+    def backup_file(self) -> str:
+        """Where the settings as they were without us are kept."""
+        return self.file + BACKUP
+
+
+def look(file: str, decode: Callable[[str, bytes], str] = settings.decode) -> Look:
+    """A settings file, whatever state it is in; ``decode`` gives its text, or says why there is none."""
+    found = Look(file)
+    try:
+        found.raw = settings.read(file)
+        if found.raw is not None:
+            found.text = decode(file, found.raw)
+    except NeosianError as error:
+        found.refused = error
+    return found
+
+
+def checked(plan: Plan) -> Plan:
+    """The plan, refused where the disk would refuse it."""
+    why = settings.why_not_writable(plan.file) if plan.changed else ""
+    return replace(plan, refused=NeosianError(why)) if why else plan
+
+
+def carry_out(plan: Plan) -> None:
+    """Make the change; raises the plan's refusal, or ``NeosianError`` when the disk says no.
+
+    The backup is written before the file, and one that is no longer wanted goes after it.
+    """
+    if plan.refused is not None:
+        raise plan.refused
+    if plan.changed:
+        if plan.after is not None:
+            _make_folder(plan.file)
+        with settings.held(plan.lock) if plan.lock else nullcontext():
+            settings.check_unmoved(plan.file, plan.before)
+            if plan.backup is not None:
+                _save_backup(plan, plan.backup)
+            settings.save(plan.file, plan.after, plan.before, private=plan.private)
+    if plan.backup is None:
+        _remove_backup(plan)
+    if plan.changed and plan.after is None and plan.own_folder:
+        _remove_folder(os.path.dirname(plan.file))
+
+
+# Where -------------------------------------------------------------------------------------------
+
+
+def project_folder(wish: Wish, cwd: str) -> str:
+    """The folder that the project level is for: the one named, else the git work tree around ``cwd``."""
+    if wish.folder is None:
+        return work_tree(cwd) or cwd
+    if not os.path.isdir(wish.folder):
+        raise UsageError(f"{wish.folder} is no folder.")
+    return os.path.abspath(wish.folder)
+
+
+def work_tree(folder: str) -> str | None:
+    """The git work tree around a folder, a linked one too: clients read their project's settings there."""
+    folder = os.path.abspath(folder)
+    while not os.path.exists(os.path.join(folder, ".git")):
+        folder, below = os.path.dirname(folder), folder
+        if folder == below:
+            return None
+    return folder
+
+
+def misplaced(wish: Wish, place: Place, cwd: str) -> NeosianError | None:
+    """Why nothing may be written at the place that is meant, be the file there what it may."""
+    if wish.user:
+        if os.path.isdir(place.home) or os.path.isfile(place.user_file):
+            return None
+        said = (
+            f"{place.home} is no folder: {place.title} makes it when it is first started, neosian does not."
+        )
+        return NoClientHome(said, f"{place.start}, once; then {place.install} --user --write")
+    if os.path.realpath(place.file) == os.path.realpath(place.user_file):
+        return UsageError(
+            f"{place.file} is {place.title}'s user level, no project's.", f"{place.install} --user --write"
+        )
+    folder = project_folder(wish, cwd)
+    if _no_project(folder):
+        return UsageError(
+            f"{folder} is no project: run this in one, or name its folder.", f"{place.install} --user --write"
+        )
+    return None
+
+
+def _no_project(folder: str) -> bool:
+    """A home, the root and the root of temporary files hold projects; they are none."""
+    real = os.path.realpath(folder)
+    return real == os.path.dirname(real) or real in map(
+        os.path.realpath, (os.path.expanduser("~"), tempfile.gettempdir())
+    )
+
+
+def _make_folder(file: str) -> None:
+    """Make a project's folder for the client's settings; that of a user is there, or was refused."""
+    folder = os.path.dirname(file)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise NeosianError(f"{folder} cannot be made: {error.strerror}.") from None
+
+
+def _remove_folder(folder: str) -> None:
+    """Remove a folder if it is empty; one that is not, or is a link, stays."""
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return
+
+
+# What a command spells out -----------------------------------------------------------------------
+
+
+def root(wish: Wish) -> Path | None:
+    """The home that is to be written down, None where it is told when the command runs."""
+    if wish.root is None:
+        return None
+    if not wish.root:
+        raise UsageError("--root needs the path of a folder.")
+    return Path(scope.home(plain("--root", wish.root)))
+
+
+def flags(wish: Wish) -> list[str]:
+    """The words for scope and mounts; raises ``UsageError`` for what no command could mean."""
+    words = []
+    if wish.scope is not None:
+        words += ["--scope", _scope("--scope", wish.scope)]
+    for mount in wish.mounts:
+        words += ["--mount", _mount(mount)]
+    return words
+
+
+def plain(flag: str, text: str) -> str:
+    """A text that can stand in a command: one line, and good UTF-8."""
+    if not text.isprintable():
+        raise UsageError(f"{flag} {text!r}: it holds characters that cannot stand in a command.")
+    return text
+
+
+def _scope(flag: str, text: str) -> str:
+    """A scope's text as it is, once it is known to be one that can stand behind a flag."""
+    if text.startswith("-"):
+        raise UsageError(f"{flag} {text}: a scope does not begin with a dash.")
+    return scope.check(plain(flag, text))
+
+
+def _mount(text: str) -> str:
+    path, equals, shown = text.partition("=")
+    if not equals or not path.startswith("/"):
+        raise UsageError(f"--mount {text}: it is written /path=scope, with :ro after it for reading only.")
+    _scope("--mount", shown.removesuffix(":ro"))
+    return plain("--mount", text)
+
+
+# The way back ------------------------------------------------------------------------------------
+
+
+def without_us(look: Look, part: Part) -> bytes | None:
+    """The file as ``uninstall`` leaves it; None when nothing is left of one that had not been there before.
+
+    That is the backup, to the byte, where nothing but our part has changed since; else what is left of the
+    text.
+    """
+    if not look.ours(part):
+        return look.raw
+    backup = _backup(look)
+    if backup.raw is not None and not backup.refused:
+        if _explains(backup, look, part):
+            return backup.raw
+    elif not settings.parse(part.strip(look.text)):
+        return None
+    return part.strip(look.text).encode()
+
+
+def _backup(found: Look) -> Look:
+    return look(found.file + BACKUP)
+
+
+def _explains(backup: Look, look: Look, part: Part) -> bool:
+    """Whether a file is its backup with our part and nothing else: then both, with a part of ours in the
+    same places taken out of them, are the same."""
+    try:
+        merged = part.again(backup.text, part.owned(look.text))
+    except ValueError:
+        return False
+    return not backup.ours(part) and part.strip(merged) == part.strip(look.text)
+
+
+def _save_backup(plan: Plan, data: bytes) -> None:
+    """Keep what the file was without us, under the file's own mode: it holds the same secrets."""
+    try:
+        files.write(plan.backup_file, data, mode=os.stat(plan.file).st_mode & 0o777)
+    except OSError as error:
+        raise NeosianError(f"{plan.backup_file} cannot be written: {error.strerror}.") from None
+
+
+def _remove_backup(plan: Plan) -> None:
+    try:
+        if os.path.lexists(plan.backup_file):
+            files.remove(plan.backup_file)
+    except OSError as error:
+        raise NeosianError(f"{plan.backup_file} cannot be removed: {error.strerror}.") from None
