@@ -201,7 +201,7 @@ def _edit(repo: Repo, path: str, now: float) -> Iterator[Edit]:
     except (FileNotFoundError, NotADirectoryError):
         yield Edit(path, None, _folder_changed(os.path.dirname(full)), now)
         return
-    if os.path.isfile(full) and not os.path.islink(full):
+    if os.path.isfile(full) and not os.path.islink(full) and publish.in_reach(repo, path):
         try:
             data = files.read(full)
         except OSError:  # somebody else's, or made unreadable: it waits, the landing does not

@@ -13,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_HEADER_LIMIT = 64 * 1024
+HEADER_LIMIT = 64 * 1024
+"""Characters of front matter that are read."""
 _ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t", "\\/": "/"}
 _BLOCK_MARKS = ("|", ">", "|-", ">-", "|+", ">+")
 _TRUE = ("true", "yes", "on", "1")
@@ -34,7 +35,7 @@ class Document:
     def __init__(self, header: str, body: str) -> None:
         self.header = header
         self.body = body
-        self._take(_scalars(header))
+        self._take(scalars(header))
 
     def _take(self, header: dict[str, str]) -> None:
         flagged = header.get("flagged", "")
@@ -44,8 +45,9 @@ class Document:
         self.when = header.get("when", "")
         self.status = header.get("status", "")
         self.expires = header.get("expires", "")
-        self.pinned = header.get("pinned", "").lower() in _TRUE
-        self.flagged = "" if flagged.lower() in _FALSE else "yes" if flagged.lower() in _TRUE else flagged
+        self.pinned = truth(header.get("pinned", "")) is True
+        flag = truth(flagged)
+        self.flagged = flagged if flag is None else "yes" if flag else ""
 
 
 def read(data: bytes) -> Document:
@@ -54,7 +56,7 @@ def read(data: bytes) -> Document:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     header, body = _split(text)
-    return Document(header[:_HEADER_LIMIT], body)
+    return Document(header[:HEADER_LIMIT], body)
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -72,7 +74,8 @@ def _split(text: str) -> tuple[str, str]:
     return "", text
 
 
-def _scalars(header: str) -> dict[str, str]:
+def scalars(header: str) -> dict[str, str]:
+    """Keys (in lower case) and their texts, as far as front matter is understood here; of a key twice the last."""
     found: dict[str, str] = {}
     lines = header.split("\n")
     for number, line in enumerate(lines):
@@ -82,6 +85,11 @@ def _scalars(header: str) -> dict[str, str]:
             value = value.strip()
             found[key.lower()] = _indented(lines, number + 1) if value in _BLOCK_MARKS else _plain(value)
     return found
+
+
+def truth(text: str) -> bool | None:
+    """What a key's text says as yes or no; None where it is something else."""
+    return True if text.lower() in _TRUE else False if text.lower() in _FALSE else None
 
 
 def _is_key(text: str) -> bool:

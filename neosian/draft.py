@@ -85,6 +85,15 @@ class Draft:
         self.folder(above)[name] = Entry(mode, id)
         self._touch(above)
 
+    def move(self, old: str, new: str) -> None:
+        """Give a file another path; it stays what it is."""
+        entry = self.entry(old)
+        if entry is not None:
+            above, _, name = new.rpartition("/")
+            self.folder(above)[name] = entry
+            self._touch(above)
+            self.delete(old)
+
     def delete(self, path: str) -> None:
         """Take a file away; harmless where there is none."""
         above, _, name = path.rpartition("/")

@@ -9,11 +9,16 @@ from __future__ import annotations
 import json
 import re
 
+from neosian import documents
 from neosian.errors import NeosianError
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _BOM = "\ufeff"
-_QUOTED = re.compile(r"""\"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""")
+_QUOTED = re.compile(r"""[ \t]*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""")
+_FIRST_KEY = re.compile(r"(?![\s{\[]|-[ \t])(?:\?[ \t]|.*:(?:\s|$))")
+_UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no YAML text may hold, and the line ends that only YAML knows."""
+_PLACES_NAMED = 10
 
 
 class EditError(NeosianError):
@@ -52,8 +57,8 @@ class _Text:
         same = _common(old[::-1], new[::-1])
         end, new = end - same, new[: len(new) - same]
         left, right = self._place(start), self._place(end)
-        raw = self.raw[:left] + new.replace("\n", self.newline) + self.raw[right:]
-        return raw.encode("utf-8", "surrogateescape")
+        raw = _joined(self.raw[:left], new.replace("\n", self.newline))
+        return _joined(raw, self.raw[right:]).encode("utf-8", "surrogateescape")
 
     def _place(self, at: int) -> int:
         return self._places[at] if self._places is not None else at + self._start
@@ -64,6 +69,11 @@ def _newline(text: str) -> str:
     pairs = text.count("\r\n")
     counts = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
     return max(counts, key=lambda end: counts[end]) if any(counts.values()) else "\n"
+
+
+def _joined(left: str, right: str) -> str:
+    """Two texts, one behind the other: a line end on each side of the seam stays a line end of its own."""
+    return left + ("\r" if left.endswith("\r") and right.startswith("\n") else "") + right
 
 
 def _common(one: str, two: str) -> int:
@@ -93,16 +103,20 @@ def str_replace(data: bytes, old: str, new: str) -> bytes:
     at = text.flat.find(old)
     if at < 0:
         raise EditError("old_str does not stand in it word for word.")
-    places = []
-    while at >= 0:
-        places.append(text.flat.count("\n", 0, at) + 1)
-        at = text.flat.find(old, at + 1)
-    if len(places) > 1:
-        lines = ", ".join(map(str, places[:10])) + (", …" if len(places) > 10 else "")
-        raise EditError(
-            f"old_str stands in it {len(places)} times (lines {lines}): give more of what is around it."
+    lines: list[int] = []
+    line, counted, found = 1, 0, at
+    while found >= 0 and len(lines) <= _PLACES_NAMED:
+        line, counted = line + text.flat.count("\n", counted, found), found
+        lines.append(line)
+        found = text.flat.find(old, found + 1)
+    if len(lines) > 1:
+        named = ", ".join(map(str, lines[:_PLACES_NAMED]))
+        times = (
+            f"{len(lines)} times (lines {named})"
+            if len(lines) <= _PLACES_NAMED
+            else f"often (lines {named}, …)"
         )
-    at = text.flat.find(old)
+        raise EditError(f"old_str stands in it {times}: give more of what is around it.")
     return text.replaced(at, at + len(old), new)
 
 
@@ -115,7 +129,7 @@ def insert(data: bytes, line: int, new: str) -> bytes:
     if not 0 <= line <= len(ends):
         raise EditError(f"insert_line is {line}; it must be 0 to {len(ends)}, the number of lines.")
     _, start, header_end = header_lines(data)
-    if start and line <= header_end - 1 and (line == 0 or _ends_header(new)):
+    if start and line <= header_end and (line == 0 or _ends_header(new)):
         raise EditError(
             f"Lines there would take its front matter apart, which ends with line {header_end + 1}: insert after it."
         )
@@ -149,23 +163,22 @@ def header_lines(data: bytes) -> tuple[list[str], int, int]:
 
 
 def set_key(data: bytes, key: str, value: str | bool) -> bytes:
-    """The document with one front matter key set; only that key's line changes, or is added as the last one."""
-    said = (
-        ("true" if value else "false") if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
-    )
+    """The document with one front matter key set; only that key's line changes, or is added as the last one.
+
+    A key that says so already stays as it is written.
+    """
     lines, start, end = header_lines(data)
+    said = "true" if value is True else "false" if value is False else _quoted(value)
     if not end:
         return _with_header(data, f"{key}: {said}")
-    number = max(_lines_of(lines[start:end], key), default=-1)
-    if number < 0:
-        if any(not _is_block_line(line) for line in lines[start:end]):
-            raise HeaderError(
-                f"Its front matter is not written line by line, so {key!r} cannot be added to it."
-            )
-        newline = _line_end(lines[end - 1])
-        lines.insert(end, f"{key}: {said}{newline}")
+    _check_header(lines[start:end], key)
+    numbers = _lines_of(lines[start:end], key)
+    if not numbers:
+        lines.insert(end, f"{key}: {said}{_line_end(lines[end - 1])}")
+    elif _says(documents.scalars(clean("".join(lines[start:end]))).get(key, ""), value):
+        return data
     else:
-        number += start
+        number = start + numbers[-1]
         lines[number : _value_end(lines, number, end)] = [_with_value(lines[number], said)]
     return "".join(lines).encode("utf-8", "surrogateescape")
 
@@ -173,20 +186,44 @@ def set_key(data: bytes, key: str, value: str | bool) -> bytes:
 def drop_key(data: bytes, key: str) -> bytes:
     """The document without a front matter key; front matter that is empty then goes too."""
     lines, start, end = header_lines(data)
-    for number in reversed(_lines_of(lines[start:end], key)):
-        gone = _value_end(lines, start + number, end)
-        del lines[start + number : gone]
-        end -= gone - (start + number)
-    if end == start and end:
-        bom = _BOM if lines[0].startswith(_BOM) else ""
-        lines[: end + 1] = [bom] if bom else []
-    return "".join(lines).encode("utf-8", "surrogateescape")
+    gone = {
+        at
+        for number in _lines_of(lines[start:end], key)
+        for at in range(start + number, _value_end(lines, start + number, end))
+    }
+    if not gone:
+        return data
+    if len(gone) == end - start:
+        gone |= {0, end}
+    kept = "".join(line for number, line in enumerate(lines) if number not in gone)
+    bom = _BOM if 0 in gone and lines[0].startswith(_BOM) else ""
+    return (bom + kept).encode("utf-8", "surrogateescape")
+
+
+def _says(text: str, value: str | bool) -> bool:
+    """Whether a key's text, as a document is read, has this value already."""
+    return text == value if isinstance(value, str) else documents.truth(text) is value
+
+
+def _quoted(value: str) -> str:
+    """A text as a double-quoted scalar on one line."""
+    return json.dumps(_UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", clean(value)), ensure_ascii=False)
+
+
+def _check_header(lines: list[str], key: str) -> None:
+    """Refuse front matter to which no line can be added as a key: a list, `{...}`, keys that are all indented."""
+    if sum(map(len, lines)) > documents.HEADER_LIMIT:
+        raise HeaderError(f"Its front matter is so long that {key!r} would not be read in it.")
+    first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), None)
+    if first is not None and not _FIRST_KEY.match(first):
+        raise HeaderError(f"Its front matter is not written key by key, so {key!r} cannot be set in it.")
 
 
 def _with_header(data: bytes, line: str) -> bytes:
     raw = data.decode("utf-8", "surrogateescape")
     bom, body = (_BOM, raw[1:]) if raw.startswith(_BOM) else ("", raw)
-    newline = _newline(body)
+    # A text that begins with `\\n` would lose that to a `\\r` in front of it.
+    newline = "\n" if body.startswith("\n") else _newline(body)
     head = newline.join(("---", line, "---", ""))
     return (bom + head + body).encode("utf-8", "surrogateescape")
 
@@ -198,13 +235,14 @@ def _lines_of(lines: list[str], key: str) -> list[int]:
 
 
 def _value_end(lines: list[str], number: int, end: int) -> int:
-    """The line behind a key's value: what is indented below the key belongs to it, empty lines between too."""
+    """The line behind a key's value: what is indented below the key, and what is empty or a comment between."""
     after = number + 1
     for at in range(after, end):
-        if lines[at][:1] in " \t" or lines[at].startswith("- "):
-            after = at + 1
-        elif lines[at].strip():
+        if not lines[at].strip() or lines[at].startswith("#"):
+            continue
+        if lines[at][:1] not in " \t" and not re.match(r"-\s", lines[at]):
             break
+        after = at + 1
     return after
 
 
@@ -212,17 +250,13 @@ def _with_value(line: str, said: str) -> str:
     """A key's line with another value; a comment behind the value stays."""
     end = _line_end(line)
     key, colon, rest = line.removesuffix(end).partition(":")
-    value = rest.lstrip(" \t")
-    gap = rest[: len(rest) - len(value)] or " "
-    quoted = _QUOTED.match(value)
-    after = quoted.end() if quoted else 0
-    comment = min((at for mark in (" #", "\t#") if (at := value.find(mark, after)) >= 0), default=len(value))
-    return f"{key}{colon}{gap}{said}{value[len(value[:comment].rstrip()) :]}{end}"
-
-
-def _is_block_line(line: str) -> bool:
-    """Whether a line of front matter is one that a key at the margin may follow."""
-    return not line.strip() or line[:1] in " \t#-" or bool(re.match(r"""["'\w?]""", line))
+    gap = rest[: len(rest) - len(rest.lstrip(" \t"))]
+    quoted = _QUOTED.match(rest)
+    comment = re.compile(r"[ \t]#").search(rest, quoted.end() if quoted else 0)
+    if comment is None or (rest[len(gap) :][:1] in ("'", '"') and not quoted):
+        return f"{key}{colon}{gap or ' '}{said}{end}"
+    behind = rest[len(rest[: comment.start()].rstrip(" \t")) :]
+    return f"{key}{colon}{gap if comment.start() >= len(gap) else ' '}{said}{behind}{end}"
 
 
 def _line_end(line: str) -> str:

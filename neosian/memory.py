@@ -12,7 +12,7 @@ from neosian import adopt, documents, editing, matter, paths, projects, publish,
 from neosian.adopting import Adopter
 from neosian.draft import Draft, Signature
 from neosian.errors import BusyError, NeosianError, UsageError
-from neosian.plumbing import FOLDER, NOTHING
+from neosian.plumbing import FILE, FOLDER, NOTHING, PROGRAM
 from neosian.store import MACHINE_EMAIL, committer, message
 from neosian.wiki import Missing, Place, Wiki
 
@@ -125,13 +125,10 @@ class Memory:
             held = draft.read(path)
             if held == data:
                 return None
+            self._in_step(draft, place, path)
             if held is not None:
                 raise Conflict(
-                    str(place),
-                    "it exists already.",
-                    editing.shown(held),
-                    body,
-                    f"neosian memory view {place}",
+                    str(place), "it exists already.", _shown(held), body, f"neosian memory view {place}"
                 )
             if draft.folder(path):
                 raise NeosianError(
@@ -161,9 +158,9 @@ class Memory:
             if held != seen:
                 what = "it has changed since it was read."
                 raise Conflict(
-                    str(place), what, editing.shown(held), editing.shown(body), f"neosian memory view {place}"
+                    str(place), what, _shown(held), editing.shown(body), f"neosian memory view {place}"
                 )
-            self._put(draft, place, path, held, body)
+            self._put(draft, place, path, held, _answered(held, body))
             return f"Edit {path}"
 
         return self._write(place, change)
@@ -178,24 +175,18 @@ class Memory:
                 data = edit(held)
             except editing.EditError as error:
                 raise Conflict(
-                    str(place), str(error), editing.shown(held), wanted, f"neosian memory view {place}"
+                    str(place), str(error), _shown(held), wanted, f"neosian memory view {place}"
                 ) from None
             if data == held:
                 return None
-            if documents.read(data).flagged == documents.read(held).flagged != "":
-                data = editing.drop_key(data, "flagged")
-            self._put(draft, place, path, held, data)
+            self._put(draft, place, path, held, _answered(held, data))
             return f"Edit {path}"
 
         return self._write(place, change)
 
     def delete(self, text: str) -> Done:
         """Take a document, or a folder of them, away; history keeps it."""
-        place = self.wiki.writable(text)
-        if not place.path:
-            raise UsageError(
-                f"{place} is a whole scope; what goes is named document by document.", "neosian memory view /"
-            )
+        place = self._movable(text)
 
         def change(draft: Draft, path: str) -> str:
             for found in self._below(draft, place, path):
@@ -206,9 +197,7 @@ class Memory:
 
     def rename(self, old: str, new: str) -> Done:
         """Move a document, or a folder of them, to a path that is free; also from one mount to another."""
-        place, target = self.wiki.writable(old), self.wiki.writable(new)
-        if not place.path or not target.path:
-            raise UsageError("A whole scope cannot be renamed.", "neosian memory view /")
+        place, target = self._movable(old), self._movable(new)
         if place.path.lower().endswith(".md"):
             target = target.at(paths.check(target.path))
         if place.store.scope == target.store.scope:
@@ -225,20 +214,23 @@ class Memory:
             )
 
         def arrive(draft: Draft, path: str) -> str:
-            self._free(draft, target, path)
+            self._free(draft, target, path, list(moved))
             for rest, data in moved.items():
                 draft.put(path + rest, data)
             return f"Move {place} to {target}"
 
-        def leave(draft: Draft, path: str) -> str:
-            for rest, data in moved.items():
-                if draft.read(path + rest) == data:  # what changed meanwhile stays, too
-                    draft.delete(path + rest)
-            return f"Move {place} to {target}"
+        def leave(draft: Draft, path: str) -> str | None:
+            # What was changed meanwhile stays, too.
+            left = [rest for rest, data in moved.items() if draft.read(path + rest) == data]
+            left = [rest for rest in left if not self._differs(draft, path + rest)]
+            for rest in left:
+                draft.delete(path + rest)
+            return f"Move {place} to {target}" if left else None
 
         self._write(place, read)
         done = self._write(target, arrive, makes=True)
-        self._write(place, leave)
+        if self._write(place, leave).commit is None:
+            done.said += f"; {place} was changed meanwhile and stays, too"
         return done
 
     def _rename_within(self, place: Place, target: Place) -> Done:
@@ -247,12 +239,9 @@ class Memory:
             new = paths.settle(target.path, draft.folder)
             if f"{new}/".startswith(f"{path}/"):
                 raise UsageError(f"{place} cannot be moved into itself.", f"neosian memory view {place}")
-            self._free(draft, target, new)
+            self._free(draft, target, new, [each[len(path) :] for each in found])
             for each in found:
-                entry = draft.read(each)
-                if entry is not None:
-                    draft.put(new + each[len(path) :], entry)
-                draft.delete(each)
+                draft.move(each, new + each[len(path) :])
             return f"Rename {path} to {new}"
 
         done = self._write(place, change)
@@ -264,6 +253,8 @@ class Memory:
 
         def change(draft: Draft, path: str) -> str | None:
             held = self._held(draft, place, path)
+            if value is None and _says_no(held, key):
+                return None
             try:
                 data = editing.drop_key(held, key) if value is None else editing.set_key(held, key, value)
             except editing.EditError as error:
@@ -297,6 +288,16 @@ class Memory:
     def _document(self, text: str) -> Place:
         place = self.wiki.writable(text)
         return place.at(paths.check(place.path))
+
+    def _movable(self, text: str) -> Place:
+        """A document or a folder, or a file beside a skill."""
+        place = self.wiki.writable(text)
+        if not place.path:
+            raise UsageError(
+                f"{place} is a whole scope: documents and folders in it are what can be moved or deleted.",
+                "neosian memory view /",
+            )
+        return place.at(paths.check(place.path)) if place.path.lower().endswith(".md") else place
 
     def _write(
         self, place: Place, change: Callable[[Draft, str], str | None], *, makes: bool = False
@@ -351,22 +352,29 @@ class Memory:
     def _in_step(self, draft: Draft, place: Place, path: str) -> None:
         """Refuse where the folder holds a change that was not adopted: a commit over it would lose one of the two."""
         repo = draft.repo
-        if draft.base is None or not publish.checked_out(repo):
-            return
-        here, held = publish.work_tree_id(repo, path), draft.entry(path)
-        if here == "":
-            raise NeosianError(
-                f"{place} is a link or a folder there, and those are not written through. Nothing was written."
-            )
-        if here != (held.id if held else NOTHING):
+        _check_place(draft, place, path)
+        if self._differs(draft, path):
+            if publish.work_tree_id(repo, path) == "" or not publish.in_reach(repo, path):
+                raise NeosianError(
+                    f"{place} is a link or a folder there, or lies behind one or a file, and those are not"
+                    " written through. Nothing was written."
+                )
             why = (
-                "it holds a secret"
+                "it holds a secret, or cannot be read"
                 if path in adopt.waiting(repo)
                 else "a merge is under way"
                 if publish.merging(repo)
                 else "it is being edited, or staged"
             )
             raise Unlanded(str(place), why)
+
+    def _differs(self, draft: Draft, path: str) -> bool:
+        """Whether the folder, where it shows main, holds anything else at a path than the draft."""
+        if not publish.checked_out(draft.repo):
+            return False
+        held = draft.entry(path)
+        here = publish.work_tree_id(draft.repo, path)
+        return here != (held.id if held else NOTHING) or not publish.in_reach(draft.repo, path)
 
     def _below(self, draft: Draft, place: Place, path: str) -> list[str]:
         """The document at a path, or all files below a folder, each in step with the folder."""
@@ -378,16 +386,14 @@ class Memory:
             raise Missing(str(place), self.wiki.gone(place))
         return found
 
-    def _free(self, draft: Draft, place: Place, path: str) -> None:
+    def _free(self, draft: Draft, place: Place, path: str, rests: list[str]) -> None:
+        """Refuse where something is at a path already, or where one of ``rests`` is to go behind it."""
         held = draft.read(path)
         if held is not None or draft.folder(path):
-            raise Conflict(
-                str(place),
-                "it exists already.",
-                editing.shown(held or b"(a folder)"),
-                "(what was to be moved there)",
-            )
-        self._in_step(draft, place, path)
+            said = "(a folder)" if held is None else _shown(held)
+            raise Conflict(str(place), "it exists already.", said, "(what was to be moved there)")
+        for rest in rests:
+            self._in_step(draft, place.at(path + rest), path + rest)
 
     def _put(self, draft: Draft, place: Place, path: str, held: bytes | None, data: bytes) -> None:
         """Put a document's bytes, once they are fit for git."""
@@ -403,13 +409,52 @@ class Memory:
                 " leave it out, or say where it is kept."
             )
         header = documents.read(data).header
-        problem = matter.read(header)[1] if header != documents.read(held or b"").header else ""
+        is_new = header != documents.read(held or b"").header and len(header) < documents.HEADER_LIMIT
+        problem = matter.read(header)[1] if is_new else ""
         if problem:
             raise NeosianError(
                 f"{place}: its front matter would be no YAML: {problem}. Nothing was written.",
                 "quote the value",
             )
         draft.put(path, data)
+
+
+def _check_place(draft: Draft, place: Place, path: str) -> None:
+    """Refuse a path below a document, and one that git holds as a link or another repository."""
+    parts = path.split("/")
+    for number in range(1, len(parts)):
+        above = "/".join(parts[:number])
+        entry = draft.entry(above)
+        if entry is not None and entry.mode != FOLDER:
+            raise NeosianError(
+                f"{place.at(above)} is no folder, so there can be no {place}. Nothing was written.",
+                f"neosian memory view {place.at(above)}",
+            )
+    entry = draft.entry(path)
+    if entry is not None and entry.mode not in (FILE, PROGRAM, FOLDER):
+        raise NeosianError(f"{place} is a link, and those are not written through. Nothing was written.")
+
+
+def _answered(held: bytes, data: bytes) -> bytes:
+    """A document after an edit: a flag that it had before is answered by that, and goes."""
+    before, after = documents.read(held), documents.read(data)
+    if after.flagged and after.flagged == before.flagged and not matter.read(after.header)[1]:
+        return editing.drop_key(data, "flagged")
+    return data
+
+
+def _says_no(data: bytes, key: str) -> bool:
+    """Whether a document's front matter says of a key that it is not so, as it would without the key."""
+    return documents.truth(documents.scalars(documents.read(data).header).get(key, "")) is False
+
+
+def _shown(held: bytes) -> str:
+    """A document's text for a conflict."""
+    return (
+        "(it holds what looks like a secret, and is not shown)"
+        if adopt.holds_secret(held)
+        else editing.shown(held)
+    )
 
 
 def _files_of(draft: Draft, folder: str) -> Iterator[str]:

@@ -15,6 +15,8 @@ _FORBIDDEN = '<>:"|?*\\'
 _DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"} | {
     device + number for device in ("com", "lpt") for number in "0123456789¹²³"
 }
+_BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""Characters that Unicode calls letters or marks, and nobody can see."""
 _OWN = {
     "record": "record/ holds the turn logs, which only landings write",
     "sessions": "sessions/ holds the sessions' pages, which only landings write",
@@ -73,7 +75,7 @@ def _wrong_name(name: str) -> str:
         return "is hidden"
     if len(name.encode("utf-8", "surrogatepass")) > _NAME_MOST:
         return f"is longer than {_NAME_MOST} bytes"
-    if not name.isprintable():
+    if not name.isprintable() or any(char in _BLANKS for char in name):
         return "holds a character that cannot be seen"
     if found := next((char for char in name if char in _FORBIDDEN), ""):
         return f"holds {found}, which Windows cannot"
@@ -97,11 +99,9 @@ def settle(path: str, names_in: Callable[[str], Iterable[str]]) -> str:
     for number, part in enumerate(parts):
         names = list(names_in(settled))
         found = part if part in names else next((name for name in names if same_name(name, part)), "")
-        if not found:
-            twin = next((name for name in names if name.casefold() == part.casefold()), "")
-            if twin:
-                there = f"{settled}/{twin}" if settled else twin
-                raise Twin(path, "/".join([there, *parts[number + 1 :]]))
+        if not found and (twin := next((name for name in names if _folded(name) == _folded(part)), "")):
+            there = f"{settled}/{twin}" if settled else twin
+            raise Twin(path, "/".join([there, *parts[number + 1 :]]))
         settled = f"{settled}/{found or part}" if settled else found or part
     return settled
 
@@ -109,3 +109,8 @@ def settle(path: str, names_in: Callable[[str], Iterable[str]]) -> str:
 def same_name(one: str, two: str) -> bool:
     """Whether two names differ in nothing but their Unicode form."""
     return unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", two)
+
+
+def _folded(name: str) -> str:
+    """A name as a file system takes it that knows no upper and lower case."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

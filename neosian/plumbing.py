@@ -26,7 +26,7 @@ MAIN = "refs/heads/main"
 NEXT = "refs/neosian/next"
 NOTHING = "0" * 40
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-FILE, LINK, FOLDER = "100644", "120000", "40000"
+FILE, PROGRAM, LINK, FOLDER = "100644", "100755", "120000", "40000"
 
 
 def object_id(kind: str, body: bytes) -> str:
@@ -270,9 +270,8 @@ class Repo:
             before = a.id if a and a.mode != FOLDER else NOTHING
             after = b.id if b and b.mode != FOLDER else NOTHING
             if before != after or before != NOTHING:
-                yield Change(
-                    "A" if before == NOTHING else "D" if after == NOTHING else "M", path, before, after
-                )
+                status = "A" if before == NOTHING else "D" if after == NOTHING else "M"
+                yield Change(status, path, before, after, bool(b and b.mode == PROGRAM))
 
     def ls(self, rev: str, prefix: str = "") -> list[tuple[str, str]]:
         """(path, blob id) of every file at a commit below ``prefix``."""
@@ -297,12 +296,16 @@ class Repo:
 
 
 class Change:
-    """One path between two commits: ``status`` A, M or D; ``before`` and ``after`` are blob ids."""
+    """One path between two commits: ``status`` A, M or D; ``before`` and ``after`` are blob ids.
 
-    __slots__ = ("after", "before", "path", "status")
+    ``is_program``: afterwards the file may be run.
+    """
 
-    def __init__(self, status: str, path: str, before: str, after: str) -> None:
+    __slots__ = ("after", "before", "is_program", "path", "status")
+
+    def __init__(self, status: str, path: str, before: str, after: str, is_program: bool = False) -> None:
         self.status = status
         self.path = path
         self.before = before
         self.after = after
+        self.is_program = is_program

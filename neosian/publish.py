@@ -259,7 +259,7 @@ def _write_out(repo: Repo, changes: Iterable[Change], *, keep_logs: bool = False
 
 
 def _index_row(change: Change) -> bytes:
-    mode = "0" if change.after == NOTHING else "100644"
+    mode = "0" if change.after == NOTHING else "100755" if change.is_program else "100644"
     return f"{mode} {change.after}\t".encode() + os.fsencode(change.path) + b"\0"
 
 
@@ -271,20 +271,40 @@ def _write_file(repo: Repo, change: Change) -> bool:
         return False
     if here == change.after:
         return True
+    if not in_reach(repo, change.path):
+        return False
     if change.after == NOTHING:
         files.remove(path)
+        _remove_empty(repo, os.path.dirname(path))
         return True
     body = repo.object(change.after)
     if body is None:
         raise BrokenStoreError(f"{change.path} of {repo.path} cannot be read.", "neosian status")
-    folder = os.path.dirname(path)
-    if os.path.realpath(folder) != os.path.normpath(
-        os.path.join(os.path.realpath(repo.path), change.path, "..")
-    ):
-        return False  # a linked folder leads out of the scope
-    files.make_dir(folder)
-    files.write(path, body[1], scratch=repo.private)
+    files.make_dir(os.path.dirname(path))
+    files.write(
+        path, body[1], scratch=repo.private, mode=files.PRIVATE_FILE | (0o100 if change.is_program else 0)
+    )
     return True
+
+
+def in_reach(repo: Repo, path: str) -> bool:
+    """Whether the folder of a path is the scope's own, or can be made: no link leads out, no file is in the way."""
+    folder = os.path.dirname(os.path.join(os.path.realpath(repo.path), path))
+    if os.path.realpath(folder) != os.path.normpath(folder):
+        return False
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    return os.path.isdir(folder)
+
+
+def _remove_empty(repo: Repo, folder: str) -> None:
+    """Remove a folder and those above it that hold nothing any more, as git does."""
+    try:
+        while folder != repo.path:
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
+    except OSError:
+        return  # something is in it
 
 
 def work_tree_id(repo: Repo, path: str) -> str:

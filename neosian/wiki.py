@@ -10,13 +10,16 @@ from neosian import adopt, commits, documents, editing, files, paths, projects, 
 from neosian.context import ago, index_lines
 from neosian.errors import NeosianError, UsageError
 from neosian.index import Index
+from neosian.plumbing import FOLDER, LINK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from neosian.entries import Entry
     from neosian.mounts import Layout
+    from neosian.plumbing import Entry as GitEntry
+    from neosian.plumbing import Repo
     from neosian.store import Store
 
 _LISTING_MOST = 20_000  # characters of a folder's listing
@@ -24,11 +27,16 @@ _SESSIONS_LISTED = 50
 
 
 class Missing(NeosianError):
-    """A path at which there is no document; ``gone`` tells of the commit that took it away."""
+    """A path at which there is no document; ``gone`` tells of the commit that took it away.
 
-    def __init__(self, place: str, gone: str = "") -> None:
-        hint = f"neosian log {place}" if gone else f"neosian memory view {posixpath.dirname(place) or '/'}"
-        super().__init__(f"There is no {place}{f': {gone}' if gone else ''}.", hint)
+    ``at``: the revision that has none; ``other``: the place that differs from it only in case.
+    """
+
+    def __init__(self, place: str, gone: str = "", *, at: str | None = None, other: str = "") -> None:
+        why = f": {gone}" if gone else f"; there is {other}" if other else ""
+        near = other or posixpath.dirname(place) or "/"
+        hint = f"neosian log {place}" if gone or at is not None else f"neosian memory view {near}"
+        super().__init__(f"There is no {place}{f' at {at}' if at is not None else ''}{why}.", hint)
 
 
 class ReadOnly(NeosianError):
@@ -71,9 +79,8 @@ class Wiki:
 
     def place(self, text: str) -> Place:
         """What a path names. Without a slash in front it lies in the mount that takes the session's turns."""
-        if not text.startswith("/"):
-            return self.turns.at(paths.clean(text) if text else "")
-        whole = "/".join(["", *(part for part in text.split("/") if part)])
+        full = text if text.startswith("/") else f"{self.turns.mount}/{text}"
+        whole = "/".join(["", *(part for part in full.split("/") if part)])
         if not whole.strip("/"):
             raise UsageError(
                 "/ holds the mounts; a document lies below one of them.", "neosian memory view /"
@@ -92,10 +99,11 @@ class Wiki:
         return best.at(paths.clean(rest) if rest else "")
 
     def writable(self, text: str) -> Place:
+        """The same for a path that is to be written: its mount is no read-only one, and it is nothing of ours."""
         place = self.place(text)
         if not place.writable:
             raise ReadOnly(place.mount)
-        return place
+        return place.at(paths.clean(place.path)) if place.path else place
 
     def view(self, text: str = "/", lines: Sequence[int] | None = None, at: str | None = None) -> str:
         """A document with line numbers (``lines``: first and last, -1 for the end), or what a folder holds.
@@ -107,7 +115,8 @@ class Wiki:
         place = self.place(text)
         try:
             if place.path.partition("/")[0].casefold() == "sessions":
-                return self._session(place)
+                return self._session(place, lines)
+            place = self._spelled(place, at)
             data = self.data(place, at)
             if data is None:
                 return self._folder(place, at)
@@ -119,12 +128,29 @@ class Wiki:
         """The bytes of a document as they are now, or were at a revision."""
         place = self.place(text)
         try:
+            place = self._spelled(place, at)
             data = self.data(place, at)
         finally:
             place.store.repo.close()
         if data is None:
-            raise Missing(str(place), self.gone(place))
+            raise Missing(str(place), "" if at else self.gone(place), at=at)
         return data
+
+    def _spelled(self, place: Place, at: str | None) -> Place:
+        """A place with its path as it is spelled there, which may be another Unicode form."""
+        repo = place.store.repo
+        if not place.path or not place.store.exists:
+            return place
+        in_folder = at is None and publish.checked_out(repo)
+        rev = None if in_folder else repo.tip() if at is None else commits.revision(repo, at)
+
+        def names(folder: str) -> Iterable[str]:
+            return files.names(os.path.join(repo.path, folder)) if in_folder else _tree(repo, rev, folder)
+
+        try:
+            return place.at(paths.settle(place.path, names))
+        except paths.Twin as twin:
+            raise Missing(str(place), other=str(place.at(twin.other))) from None
 
     def data(self, place: Place, at: str | None) -> bytes | None:
         """A file's bytes: the folder's where main is checked out, else main's, or those at a revision."""
@@ -132,13 +158,11 @@ class Wiki:
         if not place.path or not place.store.exists:
             return None
         if at is not None:
-            rev = commits.revision(repo, at)
-            return repo.read(rev, place.path) if rev else None
-        if publish.checked_out(repo):
+            found = _read_at(repo, commits.revision(repo, at), place.path)
+        elif publish.checked_out(repo):
             found = read_plain(repo.path, place.path)
         else:
-            tip = repo.tip()
-            found = repo.read(tip, place.path) if tip else None
+            found = _read_at(repo, repo.tip(), place.path)
         if found is not None and adopt.holds_secret(found):
             raise NeosianError(
                 f"{place} holds what looks like a secret and is not shown until a person takes it out.",
@@ -179,7 +203,7 @@ class Wiki:
                 [path for path, _ in repo.ls(rev, place.path) if documents.is_document(path)] if rev else []
             )
             if not found:
-                raise Missing(f"{place} at {at}")
+                raise Missing(str(place), at=at)
             return "\n".join(f"- {place.at(path)}" for path in sorted(found))
         listing = self._listing([place])
         others = _other_files(place) if place.path else []
@@ -187,7 +211,7 @@ class Wiki:
             raise Missing(str(place), self.gone(place))
         return "\n".join([listing, *(f"- {place.at(path)}" for path in others)])
 
-    def _session(self, place: Place) -> str:
+    def _session(self, place: Place, lines: Sequence[int] | None) -> str:
         """The page of a session, or the newest sessions."""
         name = place.path.partition("/")[2].removesuffix(".md").rpartition("/")[2]
         if not place.store.exists:
@@ -210,7 +234,7 @@ class Wiki:
             if path.rpartition("/")[2].removesuffix(".md") in wanted:
                 page = place.store.repo.read(tip or "", path) or b""
                 return _numbered(
-                    place, page, None, "a session's page; its turns: recall_turn, `neosian recall`"
+                    place, page, lines, "a session's page; its turns: recall_turn, `neosian recall`"
                 )
         raise Missing(str(place))
 
@@ -231,8 +255,11 @@ class Wiki:
         return ", ".join(marks)
 
     def gone(self, place: Place) -> str:
-        """What took a document away, "" when it never was."""
+        """What took a document away, "" when it never was, or is there still as far as main knows."""
         if not place.path or not place.store.exists:
+            return ""
+        tip = place.store.repo.tip()
+        if tip is None or place.store.repo.entry(tip, place.path) is not None:
             return ""
         with Index.open(place.store.cache) as index:
             index.catch_up(place.store.repo, None)
@@ -257,17 +284,32 @@ def read_plain(root: str, path: str) -> bytes | None:
         return None
 
 
+def _tree(repo: Repo, rev: str | None, folder: str) -> dict[str, GitEntry]:
+    """The names in a folder at a commit."""
+    entry = repo.entry(rev, folder) if rev else None
+    return repo.tree(entry.id) if entry and entry.mode == FOLDER else {}
+
+
+def _read_at(repo: Repo, rev: str | None, path: str) -> bytes | None:
+    """A file's bytes at a commit; None for none, and for a link."""
+    entry = repo.entry(rev, path) if rev else None
+    return repo.read(rev or "", path) if entry and entry.mode != LINK else None
+
+
 def _other_files(place: Place) -> list[str]:
     """Files of a skill's folder that are no documents: they can be read, too."""
     found = []
     root = place.store.path
+    if not publish.in_reach(place.store.repo, f"{place.path}/"):
+        return []
     for folder, folders, names in os.walk(os.path.join(root, place.path)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = os.path.relpath(folder, root).replace(os.sep, "/")
         found += [
             f"{below}/{name}"
             for name in sorted(names)
-            if not name.startswith(".") and not documents.is_document(f"{below}/{name}")
+            if not (name.startswith(".") or documents.is_document(f"{below}/{name}"))
+            and not os.path.islink(os.path.join(folder, name))
         ]
     return found
 
@@ -277,11 +319,11 @@ def _numbered(place: Place, data: bytes, lines: Sequence[int] | None, about: str
     rows = editing.shown(data).split("\n")
     if rows[-1] == "" and len(rows) > 1:
         rows.pop()
-    first, last = lines or (1, -1)
-    last = len(rows) if last == -1 else last
-    if not 1 <= first <= last:
+    lines = lines or (1, -1)
+    first, last = lines[0], len(rows) if lines[-1] == -1 else lines[-1]
+    if len(lines) != 2 or not 1 <= first <= min(last, len(rows)):
         raise UsageError(
-            f"view_range [{first}, {last}] is none; {place} has {len(rows)} lines: [1, {len(rows)}]."
+            f"view_range {list(lines)} is none; {place} has {len(rows)} lines: [1, {len(rows)}]."
         )
     head = f"{place} ({about})" if about else str(place)
     return "\n".join(
