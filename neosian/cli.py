@@ -19,6 +19,7 @@ COMMANDS = {
     "sessions": "list the sessions",
     "audit": "tell who changed what, when, and from which turn",
     "status": "tell how the memory is doing",
+    "watch": "commit what people save as soon as it has settled",
     "path": "print the folder of a scope",
     "docs": "print a page of the documentation",
     "demo": "play a recorded session in a throwaway home",
