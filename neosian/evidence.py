@@ -207,11 +207,10 @@ def _of_documents(index: Index, terms: _Terms) -> dict[int, float]:
     entitled = about.entitled(side, held)
     found: dict[int, float] = {}
     for row, present in held.items():
-        bits, beyond = side.weighed(present)
-        least = (
-            _ABOUT if any(terms.stands_in(term, about.texts.get(row, "")) for term in present) else _DOCUMENT
-        )
-        if beyond >= least:
+        bits, beyond, many = side.weighed(present)
+        names = about.texts.get(row, "")
+        sure = many > 2 or any(terms.stands_in(term, names) for term in present)
+        if beyond >= (_ABOUT if sure else _DOCUMENT):
             found[row] = bits
     for row, bits in (*named.items(), *entitled.items()):
         found[row] = max(bits, found.get(row, 0.0))
