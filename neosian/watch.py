@@ -220,7 +220,7 @@ class _Watched:
             finally:
                 store.repo.close()
             for commit in reversed(made):
-                if commit.trailers.get("Neosian-Act") == "edit" and commit.actor != "neosian":
+                if commit.act == "edit" and commit.actor != "neosian":
                     yield Adopted(store.scope, commit)
         waiting = set(adopt.waiting(store.repo))
         new, self._waiting = waiting - self._waiting, waiting
