@@ -130,7 +130,6 @@ class Watcher:
 
     def _look_around(self) -> Iterator[Trouble]:
         """Take in what scopes and folders there are now, and plan a look where times of files say so."""
-        self._around = time.monotonic() + (_TICK if self._hints else _POLL)
         there = {scope.disk_name(store.scope): store for store in projects.stores(self._home)}
         self._watched = {
             name: self._watched.get(name) or _Watched(store)
@@ -144,6 +143,7 @@ class Watcher:
                 self._hints.close()
                 self._hints = None
                 yield _no_hints(error)
+        self._around = time.monotonic() + (_TICK if self._hints else _POLL)
         for each in self._watched.values():
             each.glance()
 

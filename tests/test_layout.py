@@ -47,8 +47,8 @@ HOOK_PATH = {name for name, place in ROOMS.items() if place.hook}
 THIRD_PARTY = {
     "anthropic": "dream",
     "filelock": "store",
-    "frontmatter": "documents",
-    "yaml": "documents",
+    "frontmatter": "matter",
+    "yaml": "matter",
     "mcp": "mcp_server",
     "pydantic": "mcp_server",
     "pygit2": "history",

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from neosian import output, scope
+from neosian import adopt, output, projects, scope
 from neosian.draft import Draft
 from neosian.store import agent, committer, message
 from tests.editors import EDITORS
@@ -40,6 +40,7 @@ class Watch:
 
     def __init__(self, home: Home, *args: str, before: Sequence[str] = ()) -> None:
         command = [*before, sys.executable, "-c", PROGRAM, "watch", "--json", "--root", str(home.path), *args]
+        self._home = str(home.path)
         self._said = home.folder / f"said-{time.monotonic_ns()}"
         self._told = self._said.with_suffix(".err")
         with self._said.open("w") as out, self._told.open("w") as err:
@@ -71,6 +72,11 @@ class Watch:
     def adopts(self, *paths: str) -> None:
         """Wait until it has adopted these paths (and perhaps others)."""
         self.until(lambda: set(paths) <= set(self.paths))
+
+    def rests(self) -> None:
+        """Wait until it plans to look nowhere: from here on it adopts only what hints tell of."""
+        stores = projects.stores(self._home)
+        self.until(lambda: not any(adopt.looks_changed(store.repo) for store in stores))
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Its status after a signal."""
@@ -131,9 +137,13 @@ def test_new_folders_renames_and_deletions_are_seen(home: Home, watch: Start) ->
 
 def test_a_folder_that_is_made_anew_is_followed_still(home: Home, watch: Start) -> None:
     watching = watch()
+    watching.process.send_signal(signal.SIGSTOP)
     (home.shop / "project/old.md").unlink()
     (home.shop / "project").rmdir()
+    (home.shop / "project").mkdir()  # mostly under the same inode
+    watching.process.send_signal(signal.SIGCONT)
     watching.adopts("project/old.md")
+    watching.rests()
     home.write("project/new.md", "text\n", age=0)
     watching.adopts("project/new.md")
 
@@ -293,10 +303,11 @@ def test_where_the_system_gives_no_more_watches_folders_are_looked_at(
 
 def test_when_hints_come_too_fast_to_be_kept_everything_is_looked_at(home: Home, watch: Start) -> None:
     watching = watch()
+    watching.rests()
     watching.process.send_signal(signal.SIGSTOP)
     spare = [home.shop / "project" / f"{name}.tmp" for name in "ab"]
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
-    for _ in range(most // 2):
+    for _ in range(most):
         for path in spare:  # two by turns: hints that are alike are kept as one
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
     home.write("profile/role.md", "text\n", age=0, below=home.user)
