@@ -15,6 +15,7 @@ COMMANDS = {
     "record": "record one hook event, or install and remove the hooks",
     "context": "show what a session is told at its start",
     "recall": "show a turn whole",
+    "replay": "print what an agent was given, word for word",
     "search": "find turns and documents",
     "sessions": "list the sessions",
     "audit": "tell who changed what, when, and from which turn",

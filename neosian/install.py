@@ -66,7 +66,10 @@ class NoClientHome(NeosianError):
 
 @dataclass(frozen=True)
 class Wish:
-    """What was asked for: the client, the level, and what its hook lines are to spell out."""
+    """What was asked for: the client, the level, and what its hook lines are to spell out.
+
+    Without ``recall`` a prompt is only recorded: its hook line says so to the launcher, which then starts nothing.
+    """
 
     client: str
     user: bool = False
@@ -74,6 +77,7 @@ class Wish:
     root: str | None = None
     scope: str | None = None
     mounts: tuple[str, ...] = ()
+    recall: bool = True
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,10 @@ def plan_install(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
     client = CLIENTS[wish.client]
     flags, root = _flags(wish), _root(wish)
     installed = client.version(ask_version(client.PROGRAM))
-    wanted = client.entries(installed, lambda verb: hook_line(client.NAME, verb, flags, root))
+    verbs = {} if wish.recall else {"prompt": "note"}
+    wanted = client.entries(
+        installed, lambda verb: hook_line(client.NAME, verbs.get(verb, verb), flags, root)
+    )
     look = _look(client, _file(wish, environ, cwd))
     found = [] if look.refused else client.problems(look.text, installed)
     look.refused = _misplaced(wish, environ, cwd) or look.refused or _refusal(look, found)

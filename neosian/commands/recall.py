@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from neosian import conversations, output
-from neosian.commands._scopes import add_scope, everywhere
-from neosian.errors import NeosianError, UsageError
-from neosian.store import Store
+from neosian.commands._conversations import found_in
+from neosian.commands._scopes import add_scope
+from neosian.errors import UsageError
 from neosian.turns import Turn
 
 
@@ -41,34 +41,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _turns(args: argparse.Namespace, name: str, number: int | None) -> list[Turn]:
     """The turns that are meant, from whichever scope has their conversation."""
-    found: dict[str, Store] = {}
-    failed: NeosianError | None = None
-    for store in everywhere(args):
-        try:
-            one = conversations.resolve(store.repo, name, args.at)
-            found.setdefault(f"{one.client}:{one.conversation}", store)
-        except conversations.UnknownConversation as error:
-            if error.candidates:
-                raise
-            failed = failed or error
-        except conversations.UnknownRevision as error:
-            failed = error
-        finally:
-            store.repo.close()
-    if not found and number is None and name.isdigit() and len(name) < 6 and failed is not None:
-        raise UsageError(
-            f"Of which conversation is turn {name} wanted?", f"neosian recall {name} --conversation ID"
-        )
-    if not found:
-        raise failed or NeosianError("Nothing has been recorded yet.", "neosian status")
-    full = conversations.the_one(name, [full for full in found if full.endswith(f":{name}")] or sorted(found))
-    repo = found[full].repo
+    full, store = found_in(args, name, args.at, asked=number)
     try:
         if number is None:
-            return conversations.turns_of(repo, full, args.at)
-        return [conversations.turn(repo, full, number, args.at)]
+            return conversations.turns_of(store.repo, full, args.at)
+        return [conversations.turn(store.repo, full, number, args.at)]
     finally:
-        repo.close()
+        store.repo.close()
 
 
 def whole(turn: Turn) -> str:

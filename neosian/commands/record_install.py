@@ -17,6 +17,9 @@ def configure_install(parser: argparse.ArgumentParser) -> None:
         "settings file: the project's (the git work tree around the current folder) or, with --user, the user's."
     )
     _configure(parser, "merge them into the settings file, and install the launcher")
+    parser.add_argument(
+        "--no-recall", action="store_true", help="record prompts only, and tell nothing with them"
+    )
 
 
 def run_install(args: argparse.Namespace) -> int:
@@ -92,6 +95,7 @@ def _wish(args: argparse.Namespace) -> install.Wish:
         getattr(args, "root", None),
         getattr(args, "scope", None),
         tuple(getattr(args, "mount", None) or ()),
+        recall=not getattr(args, "no_recall", False),
     )
 
 
