@@ -55,8 +55,8 @@ _EVERYDAY = frozenset(
         "ready real really reason remain remove rest result right said same say second see seem several short show "
         "similar simple simply since single small something soon sorry sort start step still stop stuff suggest sum "
         "summarize sure take talk tell than thank thing think third though thought through time today together "
-        "tomorrow tried true try turn two understand undo until usual wait want way well while whole without wonder "
-        "work worry worse write wrong yeah yes yesterday yet"
+        "tomorrow tried tries true try trying turn two understand undo until usual wait want way well while whole "
+        "without wonder work worry worse write wrong yeah yes yesterday yet"
     ).split(" ")
 )
 
@@ -128,7 +128,8 @@ def _between_words(text: str) -> dict[int, str]:
 
 def is_everyday(word: str) -> bool:
     """Whether a word, in lower case, stands in every text or in every conversation."""
-    return word in _STOP_WORDS or word in _EVERYDAY or base(word) in _EVERYDAY
+    bare = base(word)
+    return word in _STOP_WORDS or not _EVERYDAY.isdisjoint((word, bare, f"{bare}e"))
 
 
 def base(word: str) -> str:
