@@ -296,7 +296,9 @@ def read(file: str) -> bytes | None:
 def check_unmoved(file: str, seen: bytes | None) -> None:
     """Raise ``NeosianError`` where a file is no longer what an edit was made of."""
     if read(file) != seen:
-        raise NeosianError(f"{file} was changed by another program just now; it was left as it is. Try again.")
+        raise NeosianError(
+            f"{file} was changed by another program just now; it was left as it is. Try again."
+        )
 
 
 def why_not_writable(file: str) -> str:
