@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Damaged = sqlite.DatabaseError
 Unable = sqlite.OperationalError  # locked, read-only, a full disk: the file itself is sound
-VERSION = 2
+VERSION = 3
 _APPLICATION = 0x6E656F73  # "neos"
 _WORD = r"[^\W\d_]{4,24}"
 _REMEMBERED = 500_000  # words; a process that has seen more of them asks the table
@@ -226,6 +226,11 @@ def storable(value: object) -> str:
         if isinstance(value, str)
         else ""
     )
+
+
+def is_locked(error: Exception) -> bool:
+    """Whether another process is writing the file: it is sound, and must be left alone."""
+    return isinstance(error, Unable) and "locked" in str(error)
 
 
 def _stamp(db: Any) -> tuple[int, int]:

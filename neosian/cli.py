@@ -27,6 +27,7 @@ COMMANDS = {
     "revert": "take back a change of documents, or put a document back",
     "why": "tell who wrote each line of a document, and from which turns",
     "status": "tell how the memory is doing",
+    "watch": "commit what people save as soon as it has settled",
     "path": "print the folder of a scope",
     "docs": "print a page of the documentation",
     "demo": "play a recorded session in a throwaway home",

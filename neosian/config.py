@@ -34,7 +34,7 @@ class Config:
     """
 
     __slots__ = (
-        "context_budget", "context_start", "project_throwaway", "record_capture", "record_ignore",
+        "context_budget", "context_recall", "context_start", "project_throwaway", "record_capture", "record_ignore",
         "record_input_chars", "record_output_chars", "record_silence", "wrong",
     )  # fmt: skip
 
@@ -48,6 +48,7 @@ class Config:
         # What is no choice counts as the narrower one: a slip must not record what was meant to stay out.
         self.record_capture = table.text("record", "capture", "all", ("all", "marked"), otherwise="marked")
         self.context_start = table.switch("context", "start", True)
+        self.context_recall = table.switch("context", "recall", True)
         self.context_budget = table.number("context", "budget", 9500)
         self.project_throwaway = table.texts("project", "throwaway", THROWAWAY)
 

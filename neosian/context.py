@@ -69,13 +69,24 @@ class Mount:
 
 
 class Block:
-    """The text for the client, and what each part of it costs; ``cost`` is that of the text. ``shown``: documents and
-    conversations that it tells of."""
+    """The text for the client, and what each part of it costs; ``cost`` is that of the text.
 
-    __slots__ = ("cost", "parts", "shown", "text")
+    ``shown``: what stands in it whole, documents by path and turns as `conversation#turn`; ``listed``: documents and
+    conversations that it merely names.
+    """
 
-    def __init__(self, text: str, parts: list[tuple[str, int]], cost: int, shown: list[str]) -> None:
-        self.shown = shown
+    __slots__ = ("cost", "listed", "parts", "shown", "text")
+
+    def __init__(
+        self,
+        text: str,
+        parts: list[tuple[str, int]],
+        cost: int,
+        shown: Sequence[str],
+        listed: Sequence[str] = (),
+    ) -> None:
+        self.shown = list(shown)
+        self.listed = list(listed)
         self.text = text
         self.parts = parts
         self.cost = cost
@@ -102,12 +113,12 @@ def start_block(
     footer = _footer(sessions, command)
     room = budget - cost(intro) - cost(footer) - cost(fenced("", "0" * 12))
     kept = int(_LEFT_OFF * budget) if sessions else 0
-    today = _date(now)
+    today = date_of(now)
     entries = [
         (mount, entry)
         for mount in mounts
         for entry in mount.index.documents()
-        if entry.path not in mount.waiting and not _expired(entry, today)
+        if entry.path not in mount.waiting and not documents.is_past(entry.expires, today)
     ]
 
     spare = _PROFILE * budget
@@ -118,11 +129,11 @@ def start_block(
     others = [
         (mount.path, entry)
         for mount, entry in entries
-        if _place(mount.path, entry) not in shown | on_board and not _is_closed(entry)
+        if place_of(mount.path, entry) not in shown | on_board and not is_closed(entry)
     ]
     notes = _notes(others, today, now, min(spare, room - kept), cost)
     room -= cost(notes) + 6  # and the blank lines between the parts
-    left_off = _left_off(sessions, now, min(room, _LEFT_OFF_MOST), cost, own=source == "compact")
+    left_off, turns = _left_off(sessions, now, min(room, _LEFT_OFF_MOST), cost, own=source == "compact")
 
     stored = "\n\n".join(part for part in (profile, board, notes, left_off) if part)
     text = intro
@@ -136,10 +147,11 @@ def start_block(
         "left off": left_off,
         "more": footer,
     }
-    places = [_place(mount.path, entry) for mount, entry in entries]
-    told = [place for place in places if place in stored]
-    told += [session.conversation for _, session, _ in sessions if session.conversation in left_off]
-    return Block(text, [(name, cost(part)) for name, part in named.items() if part], cost(text), told)
+    places = [place_of(mount.path, entry) for mount, entry in entries]
+    listed = [place for place in places if place in stored and place not in shown]
+    listed += [session.conversation for _, session, _ in sessions if session.conversation in left_off]
+    parts = [(name, cost(part)) for name, part in named.items() if part]
+    return Block(text, parts, cost(text), [*(place for place in places if place in shown), *turns], listed)
 
 
 # -- the frame
@@ -201,14 +213,14 @@ def _profile(
         if not (entry.pinned or entry.path.startswith("profile/")) or entry.flagged:
             continue
         data = files.read(os.path.join(mount.store.path, entry.path))
-        body = _plain(documents.read(data).body) if data is not None else ""
+        body = plain(documents.read(data).body) if data is not None else ""
         head = f"{text}\n" if text else "# Profile and pinned notes\n"
-        head += f"## {_place(mount.path, entry)} ({_origin(entry, now)})\n"
+        head += f"## {place_of(mount.path, entry)} ({origin_of(entry, now)})\n"
         whole = _fit(body.split("\n"), room - cost(head), cost, "(cut here)")
         if body and whole:
             text = head + whole + "\n"
             if whole == body:
-                shown.add(_place(mount.path, entry))
+                shown.add(place_of(mount.path, entry))
     return text.rstrip("\n"), shown
 
 
@@ -219,18 +231,18 @@ def _board(
     open_items = [
         (mount, entry)
         for mount, entry in entries
-        if entry.path.startswith("board/") and entry.status and not _is_closed(entry) and not entry.flagged
+        if entry.path.startswith("board/") and entry.status and not is_closed(entry) and not entry.flagged
     ]
     lines = [
-        f"- {_place(mount.path, entry)} [{_line(entry.status, 20)}] {_line(entry.title or entry.description)}"
-        f" ({_line(entry.actor or entry.source, 60)}, {ago(entry.changed, now)})"
+        f"- {place_of(mount.path, entry)} [{one_line(entry.status, 20)}] {one_line(entry.title or entry.description)}"
+        f" ({one_line(entry.actor or entry.source, 60)}, {ago(entry.changed, now)})"
         for mount, entry in sorted(open_items, key=lambda pair: -pair[1].changed)
     ]
     text = _fit(["# Board", *lines], room, cost, "(more under board/)") if lines else ""
-    return text, {_place(mount.path, entry) for mount, entry in open_items} if text else set()
+    return text, {place_of(mount.path, entry) for mount, entry in open_items} if text else set()
 
 
-def _is_closed(entry: Entry) -> bool:
+def is_closed(entry: Entry) -> bool:
     """Whether a document is an item of the board that is done: nobody needs to be told of it."""
     return entry.path.startswith("board/") and entry.status.lower() in CLOSED
 
@@ -238,15 +250,15 @@ def _is_closed(entry: Entry) -> bool:
 def index_lines(entries: Sequence[tuple[str, Entry]], now: float, budget: int, cost: Cost = len) -> str:
     """The memory index alone: documents, each with its mount's path, on a line as far as the budget goes, the others
     counted by folder."""
-    return _notes(entries, _date(now), now, budget, cost)
+    return _notes(entries, date_of(now), now, budget, cost)
 
 
 def _notes(entries: Sequence[tuple[str, Entry]], today: str, now: float, room: float, cost: Cost) -> str:
     if not entries:
         return ""
-    lines = {_place(*pair): _note(*pair, today, now) for pair in entries}
+    lines = {place_of(*pair): _note(*pair, today, now) for pair in entries}
     newest_first = [
-        _place(*pair) for pair in sorted(entries, key=lambda pair: (-pair[1].changed, pair[1].path))
+        place_of(*pair) for pair in sorted(entries, key=lambda pair: (-pair[1].changed, pair[1].path))
     ]
     heading = "# Notes (path: what it says)"
     left = room - cost(heading)
@@ -263,10 +275,10 @@ def _notes(entries: Sequence[tuple[str, Entry]], today: str, now: float, room: f
 
 
 def _note(mount: str, entry: Entry, today: str, now: float) -> str:
-    said = _line(entry.description or entry.title, _DESCRIPTION_MOST)
-    doubt = _doubt(entry, today)
-    about = f"{_origin(entry, now)}{'; ' + doubt if doubt else ''}"
-    return f"- {_place(mount, entry)}{': ' + said if said else ''} ({about})"
+    said = one_line(entry.description or entry.title, _DESCRIPTION_MOST)
+    doubt = doubt_of(entry, today)
+    about = f"{origin_of(entry, now)}{'; ' + doubt if doubt else ''}"
+    return f"- {place_of(mount, entry)}{': ' + said if said else ''} ({about})"
 
 
 def _folded(places: Iterable[str]) -> list[str]:
@@ -280,26 +292,21 @@ def _folded(places: Iterable[str]) -> list[str]:
     return [f"- {folder}: {count} more" for folder, count in sorted(counts.items())]
 
 
-def _place(mount: str, entry: Entry) -> str:
-    return _plain(f"{mount}/{entry.path}".replace("\n", " "))
+def place_of(mount: str, entry: Entry) -> str:
+    """Where a session finds a document: `/project/tools/x.md`."""
+    return plain(f"{mount}/{entry.path}".replace("\n", " "))
 
 
-def _origin(entry: Entry, now: float) -> str:
+def origin_of(entry: Entry, now: float) -> str:
+    """Who wrote a document last (person, agent or dream), and when."""
     return f"{entry.source}, {ago(entry.changed, now)}"
 
 
-def _doubt(entry: Entry, today: str) -> str:
+def doubt_of(entry: Entry, today: str) -> str:
     """What is to be known before a document is trusted: somebody flagged it, or its day is over."""
     if entry.flagged:
-        return "flagged" if entry.flagged == "yes" else f"flagged: {_line(entry.flagged, 60)}"
-    return f"expired {entry.expires[:10]}" if _expired(entry, today) else ""
-
-
-def _expired(entry: Entry, today: str) -> bool:
-    """Whether the last day on which a document holds is over: nobody is told of it any more."""
-    day = entry.expires[:10]
-    is_day = len(day) == 10 and day[4] == day[7] == "-" and (day[:4] + day[5:7] + day[8:]).isdecimal()
-    return is_day and day < today
+        return "flagged" if entry.flagged == "yes" else f"flagged: {one_line(entry.flagged, 60)}"
+    return f"expired {entry.expires[:10]}" if documents.is_past(entry.expires, today) else ""
 
 
 # -- where we left off
@@ -326,41 +333,48 @@ def _sessions(
 
 def _left_off(
     sessions: list[tuple[Mount, Session, list[TurnLine]]], now: float, room: float, cost: Cost, *, own: bool
-) -> str:
+) -> tuple[str, list[str]]:
+    """The sessions, and which of their turns stand there whole."""
     heading = "# This session so far" if own else "# Where we left off"
     text = f"{heading} ([turn] person -> agent)"
+    whole: list[str] = []
     for number, (mount, session, turns) in enumerate(sessions):
         share = (room - cost(text)) / (len(sessions) - number)
-        part = _session(mount, session, turns, now, share - 2, cost)
+        part, told = _session(mount, session, turns, now, share - 2, cost)
         text += f"\n{part}" if part else ""
-    return text if "\n" in text and cost(text) <= room else ""
+        whole += told
+    return (text, whole) if "\n" in text and cost(text) <= room else ("", [])
 
 
 def _session(
     mount: Mount, session: Session, turns: list[TurnLine], now: float, room: float, cost: Cost
-) -> str:
-    """A heading, then turns in their order: the newest that fit, the older ones as a count."""
-    branch = f" on {_line(session.branch, 40)}" if session.branch else ""
+) -> tuple[str, list[str]]:
+    """A heading, then turns in their order: the newest that fit, the older ones as a count. And the turns of which
+    nothing was cut."""
+    branch = f" on {one_line(session.branch, 40)}" if session.branch else ""
     many = "s" if session.turns != 1 else ""
     head = (
-        f"## {_line(session.client, 40)} {_line(session.conversation, 200)}{branch}, {mount.path},"
+        f"## {one_line(session.client, 40)} {one_line(session.conversation, 200)}{branch}, {mount.path},"
         f" {ago(session.last, now)}, {session.turns} turn{many}"
     )
     fold = f"[1-{turns[0].n}] older turns"
     left = room - cost(head) - cost(fold) - 2
     width = max(_LINE_LEAST, int(left / min(len(turns), _LINES_WANTED)))
     lines: list[str] = []
+    whole: list[str] = []
     for turn in turns:
         line = _turn(turn, width)
         if cost(line) + 1 > left:
             break
         lines.append(line)
+        if speech.ELLIPSIS not in line:
+            whole.append(f"{session.conversation}#{turn.n}")
         left -= cost(line) + 1
     if not lines:
-        return ""
+        return "", []
     rest = session.turns - len(lines)
     older = [f"({rest} older turn{'s' if rest != 1 else ''})"] if rest > 0 else []
-    return "\n".join([head, *older, *reversed(lines)])
+    return "\n".join([head, *older, *reversed(lines)]), whole
 
 
 def _turn(turn: TurnLine, width: int) -> str:
@@ -398,8 +412,9 @@ def _name(session: Session) -> str:
     return id if plain and len(id) <= 100 else "ID"
 
 
-def _line(text: str, limit: int = _TITLE_MOST) -> str:
-    return speech.snippet(_plain(text), limit)
+def one_line(text: str, limit: int = _TITLE_MOST) -> str:
+    """Stored text as one line of at most ``limit`` characters."""
+    return speech.snippet(plain(text), limit)
 
 
 def _short(line: str, limit: int) -> str:
@@ -410,12 +425,13 @@ def _short(line: str, limit: int) -> str:
     return line[: end if end > 0 else limit - 1] + "…"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text without control characters (a terminal may show the block) and without outer blank lines."""
     return text.translate(_UNSEEN).strip("\n").rstrip()
 
 
-def _date(at: float) -> str:
+def date_of(at: float) -> str:
+    """The day of a time, here."""
     return time.strftime("%Y-%m-%d", time.localtime(at))
 
 
@@ -424,5 +440,5 @@ def ago(at: float, now: float) -> str:
     for seconds, unit in _AGES:
         if now - at >= seconds:
             count = int((now - at) // seconds)
-            return f"{count} {unit.removesuffix('s') if count == 1 else unit} ago, {_date(at)}"
-    return f"just now, {_date(at)}"
+            return f"{count} {unit.removesuffix('s') if count == 1 else unit} ago, {date_of(at)}"
+    return f"just now, {date_of(at)}"

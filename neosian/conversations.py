@@ -5,10 +5,7 @@ No index is asked: a turn is read from the segments that hold it, even where no 
 
 from __future__ import annotations
 
-import json
-import re
-
-from neosian import commits, scope, turns
+from neosian import commits, fastjson, scope, turns
 from neosian.errors import NeosianError, UsageError
 
 TYPE_CHECKING = False
@@ -116,6 +113,8 @@ def turns_of(repo: Repo, conversation: str, at: str | None = None) -> list[turns
 def turn(repo: Repo, conversation: str, n: int, at: str | None = None) -> turns.Turn:
     """One turn, whole, from git; ``at`` is any revision."""
     found = resolve(repo, conversation, at)
+    import re  # a search, which may be a hook's, reads no turn
+
     lines = []
     for data in repo.read_many([blob for _, blob in found.segments]):
         if data and re.search(rb'"turn"\s*:\s*%d\b' % n, data):
@@ -170,7 +169,7 @@ def containing(repo: Repo, text: str, limit: int) -> list[tuple[Conversation, tu
     ``limit`` lines, and of one segment at most three.
     """
     rev = repo.tip()
-    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+    escaped = fastjson.dumps(text, ensure_ascii=False)[1:-1]
     if rev is None or not text.strip() or len(escaped) > _GREP_MOST or "\n" in escaped:
         return []
     said = repo.git(

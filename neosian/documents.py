@@ -128,18 +128,16 @@ def sections(document: Document) -> list[tuple[str, str]]:
 
     Headings are those that begin with `#` outside a code fence; empty parts without a heading are left out.
     """
-    import re
-
     found: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
     for line in document.body.split("\n"):
-        mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        bare = line.lstrip(" ")
+        mark = _fence(bare) if len(line) - len(bare) <= 3 else ""
         if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence):
+            fence = mark
+        elif mark and mark.startswith(fence):
             fence = ""
-        if not fence and re.match(r" {0,3}#{1,6}[ \t]", line):
-            # By hand: a pattern that finds the closing marks looks at every place of a long line again and again.
+        if not fence and len(line) - len(bare) <= 3 and _is_heading(bare):
             heading = line.strip().lstrip("#").strip()
             found.append(
                 (heading.rstrip("#").rstrip() if " #" in heading or heading.startswith("#") else heading, [])
@@ -148,6 +146,25 @@ def sections(document: Document) -> list[tuple[str, str]]:
             found[-1][1].append(line)
     parts = [(heading, "\n".join(lines).strip()) for heading, lines in found]
     return [part for part in parts if part[0] or part[1]]
+
+
+def _fence(bare: str) -> str:
+    """The marks that open or close a code block on this line, "" on any other."""
+    if not bare.startswith(("```", "~~~")):
+        return ""
+    return bare[: len(bare) - len(bare.lstrip(bare[0]))]
+
+
+def _is_heading(bare: str) -> bool:
+    marks = len(bare) - len(bare.lstrip("#"))
+    return 1 <= marks <= 6 and bare[marks : marks + 1] in (" ", "\t")
+
+
+def is_past(day: str, today: str) -> bool:
+    """Whether what a document says under `expires` is a day (`2026-11-29`, anything behind it) before ``today``."""
+    day = day[:10]
+    is_day = len(day) == 10 and day[4] == day[7] == "-" and (day[:4] + day[5:7] + day[8:]).isdecimal()
+    return is_day and day < today
 
 
 def is_document(path: str) -> bool:

@@ -20,8 +20,8 @@ BIG = 8 * 1024 * 1024
 PACK_AFTER = 200
 """Landings after which a scope is packed, off the hook's path."""
 
-VERBS = {"start": 4, "stop": 4, "end": 4, "land": 2, "index": 3, "pack": 3}
-"""What can be asked for, and of how many words each consists: the first three by the launcher, the rest by `detach`."""
+VERBS = {"start": 4, "prompt": 4, "stop": 4, "end": 4, "land": 2, "index": 3, "pack": 3}
+"""What can be asked for, and of how many words each consists: the first four by the launcher, the rest by `detach`."""
 
 
 def main(argv: list[str]) -> int:
@@ -37,6 +37,8 @@ def main(argv: list[str]) -> int:
         os.chdir(home)  # the directory that the hook ran in may be gone; the event has its name
         if verb == "start":
             start(home, rest[0], rest[1])
+        elif verb == "prompt":
+            prompt(home, rest[0], rest[1])
         elif verb in ("stop", "end"):
             stop(home, rest[1])
         elif verb == "land":
@@ -74,13 +76,26 @@ def start(home: str, client: str, name: str) -> None:
     from neosian.beginning import begin
 
     behind: list[str] = []
-    text = begin(home, client, name, behind=behind)
+    _say(home, begin(home, client, name, behind=behind), behind)
+    tidy(home)
+    told_if_unreadable(home, name)
+
+
+def prompt(home: str, client: str, name: str) -> None:
+    """Print what memory knows about a prompt, if anything, and keep it word for word."""
+    from neosian.reminding import remind
+
+    behind: list[str] = []
+    _say(home, remind(home, client, name, behind=behind), behind)
+    told_if_unreadable(home, name)
+
+
+def _say(home: str, text: str, behind: list[str]) -> None:
+    """Give a client its text, then see to the scopes whose index had too much to catch up with."""
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.flush()
     for scope in behind:
         detach("index", home, scope)
-    tidy(home)
-    told_if_unreadable(home, name)
 
 
 def stop(home: str, name: str) -> None:

@@ -7,7 +7,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from neosian import adopt, config, files, mcp_install, merging, projects, recall, turns
+from neosian import (
+    adopt,
+    config,
+    documents,
+    files,
+    matter,
+    mcp_install,
+    merging,
+    projects,
+    recall,
+    turns,
+)
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.launcher import launcher_path
@@ -15,6 +26,8 @@ from neosian.spool import Spool
 from neosian.store import Store
 
 _WAITS_LONG = 6 * 3600.0
+_NAMED = 20
+"""Documents with faulty front matter that are named in each scope."""
 _INSTALL = "neosian record install --client claude-code --user --write"
 
 
@@ -131,6 +144,7 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
                 f"{path} in {store.path} holds a secret and is not committed.",
                 f"edit {store.path}/{path}",
             )
+        _front_matter(store, row, problems)
         lock = os.path.join(store.repo.git_dir, "index.lock")
         if os.path.exists(lock):
             _problem(
@@ -142,6 +156,40 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
     finally:
         store.repo.close()
     return row
+
+
+def _front_matter(store: Store, row: dict[str, Any], problems: list[dict[str, str]]) -> None:
+    """Name the documents whose front matter is not what it should be; only the beginning of each file is read."""
+    row["front_matter"] = []
+    for path, found in documents.walk(store.path):
+        problem = _wrong_in(os.path.join(store.path, path), found.st_size)
+        if problem:
+            row["front_matter"].append({"path": path, "what": problem})
+    for each in row["front_matter"][:_NAMED]:
+        _problem(
+            problems,
+            f"{each['path']} in {store.path} has front matter that cannot be read as it stands: {each['what']}."
+            " Its text is found all the same.",
+            f"edit {store.path}/{each['path']}",
+        )
+    if (more := len(row["front_matter"]) - _NAMED) > 0:
+        _problem(problems, f"So have {more} more documents in {store.path}.", "neosian status --json")
+
+
+def _wrong_in(path: str, size: int) -> str:
+    """What is wrong with the front matter of a file, "" where nothing is."""
+    try:
+        with files.opened(path) as stream:
+            beginning = stream.read(matter.LONGEST)
+    except OSError:
+        return ""
+    header = documents.read(beginning).header
+    if header:
+        return matter.read(header)[1]
+    is_open = beginning.removeprefix(b"\xef\xbb\xbf").startswith((b"---\n", b"---\r"))
+    if is_open and size > matter.LONGEST:
+        return f"line 1: it does not end within {matter.LONGEST:,} bytes"
+    return ""
 
 
 def _spool(home: str, problems: list[dict[str, str]]) -> dict[str, Any]:

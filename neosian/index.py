@@ -10,14 +10,14 @@ import os
 import zlib
 
 from neosian import commits, files, index_documents, speech, turns
-from neosian.cache import Cache, Damaged, Unable, storable
+from neosian.cache import Cache, Damaged, Unable, is_locked, storable
 from neosian.commits import Commit
 from neosian.entries import Act, Entry, Session, TurnLine
 from neosian.errors import GitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from neosian.plumbing import Repo
@@ -53,7 +53,7 @@ class Index(Cache):
                 return index_documents.catch_up(self, repo.path, limit) and followed
             except Unable as error:
                 self._undo()
-                if "locked" in str(error):
+                if is_locked(error):
                     return False
                 self._to_memory()
             except Damaged:
@@ -290,20 +290,25 @@ class Index(Cache):
         ).fetchall()
         return [Session(row) for row in rows]
 
-    def turns(self, conversation: str, client: str | None = None, limit: int | None = None) -> list[TurnLine]:
-        """The turns of a conversation on one line each, newest first."""
+    def turns(
+        self, conversation: str, client: str | None = None, limit: int | None = None, n: int | None = None
+    ) -> list[TurnLine]:
+        """The turns of a conversation (or its turn ``n``) on one line each, newest first."""
         session = self.db.execute(
             "SELECT id FROM session WHERE conversation = ?1 AND (?2 IS NULL OR client = ?2) ORDER BY last DESC",
             (conversation, client),
         ).fetchone()
+        chosen, values = ("AND n = ? ", (n,)) if n is not None else ("", ())
         rows = self.db.execute(
-            "SELECT n, at, state, machine, prompt, answer FROM turn WHERE session = ? ORDER BY n DESC LIMIT ?",
-            (session[0] if session else None, -1 if limit is None else limit),
+            "SELECT n, at, state, machine, prompt, answer FROM turn"
+            f" WHERE session = ? {chosen}ORDER BY n DESC LIMIT ?",
+            (session[0] if session else None, *values, -1 if limit is None else limit),
         ).fetchall()
         return [TurnLine(row) for row in rows]
 
-    def documents(self) -> list[Entry]:
-        """Every document of the work tree, by path, with who changed it last and when."""
+    def documents(self, paths: Sequence[str] | None = None) -> list[Entry]:
+        """Every document of the work tree (or those at ``paths``), by path, with who changed it last and when."""
+        chosen = f" WHERE d.path IN ({','.join('?' * len(paths))})" if paths is not None else ""
         rows = self.db.execute(
             "SELECT d.path, d.title, d.description, d.said, d.pinned, d.status, d.name, d.expires,"
             # A flag that one of our acts set is answered by what anybody changed after it with another tool.
@@ -312,7 +317,9 @@ class Index(Cache):
             " ON f.seq = s.seq WHERE s.path = p.id AND f.act = 'memory' AND f.subject LIKE 'Flag %'))"
             " THEN '' ELSE d.flagged END,"
             " d.modified, a.at, a.actor, a.email, a.act FROM document d LEFT JOIN path p ON p.path = d.path"
-            " LEFT JOIN act a ON a.seq = (SELECT max(seq) FROM touched WHERE path = p.id) ORDER BY d.path"
+            " LEFT JOIN act a ON a.seq = (SELECT max(seq) FROM touched WHERE path = p.id)"
+            f"{chosen} ORDER BY d.path",
+            tuple(paths or ()),
         ).fetchall()
         return [Entry(row) for row in rows]
 

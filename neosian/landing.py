@@ -387,10 +387,12 @@ class Lander:
 def _context_event(entry: Entry) -> Event:
     """What a session was told, spooled by ourselves."""
     said, spooled = entry.payload, entry.spooled
-    data = {
+    data: dict[str, object] = {
         "event": str(said.get("event", "start")),
         "commit": said.get("commit"),
         "shown": said.get("shown") or [],
+        "listed": said.get("listed") or None,
+        "source": said.get("source") or None,
     }
     return Event(
         client=spooled.client, session=str(said.get("session_id", "")), name="", kind="context", at=spooled.at,

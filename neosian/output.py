@@ -66,6 +66,18 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
+def is_read() -> bool:
+    """Whether whoever reads stdout is still there, as far as the system can tell."""
+    import select
+
+    try:
+        poller = select.poll()
+        poller.register(sys.stdout.fileno(), 0)
+        return not poller.poll(0)
+    except (AttributeError, OSError, ValueError):  # a system without it, a stdout that is no file
+        return True
+
+
 def _write(words: str) -> None:
     raw = words.encode("utf-8", "replace")
     stream = getattr(sys.stdout, "buffer", None)

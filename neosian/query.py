@@ -3,7 +3,7 @@
 SQLite's `unicode61` takes a run of Chinese or Japanese for one word, a camelCase name for another. So text is widened
 before it is indexed (`expand`) with the parts of such words, and a query (`parse`) asks for the same parts.
 
-`re` is imported by the functions that use it: a session start loads this module and has no time for it.
+Nothing here needs `re`: a hook has no time for it, and running through a text by its characters' kinds is no slower.
 """
 
 from __future__ import annotations
@@ -23,13 +23,10 @@ _DENSE_RANGES = (
 _MARK_RANGES = (
     ("\u0300", "\u036f"), ("\u0591", "\u05c7"), ("\u064b", "\u0655"), ("\u0900", "\u0d7f"), ("\u200d", "\u200d"),
 )  # fmt: skip
-_DENSE, _MARKS = ("".join(f"{a}-{b}" for a, b in ranges) for ranges in (_DENSE_RANGES, _MARK_RANGES))
-_WORD = rf"(?:[^\W_]|[{_MARKS}{_DENSE}])+"
-_PLAIN_WORD = r"[^\W_]+"
-_RUN = rf"[{_DENSE}]+"
-_SEAM = rf"(?<=[{_DENSE}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{_DENSE}])"
-_CAMEL = r"\b_*[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*"
-_CAMEL_PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
+_WORD_RANGES = (*_DENSE_RANGES, *_MARK_RANGES)
+_NOT_ASCII_WORD = bytes(code if chr(code).isalnum() and code < 0x80 else 0x20 for code in range(256))
+_CODE_SIGNS = frozenset("_./\\:@=")  # what joins the parts of names and paths, as no prose does
+_EDGES = ".,;:!?…\"'`()[]{}<>*"
 _CAMEL_LONGEST, _CAMEL_MOST = 60, 200  # base64 and minified code are not names
 _TEXT_LIMIT, _WORDS_MOST = 20_000, 160
 _CHUNK_MOST = 8
@@ -48,45 +45,110 @@ _STOP_WORDS = frozenset(
 class Query:
     """What a text asks for: ``words`` of it, ``phrases`` (words that stand side by side in it), and ``text`` itself.
 
-    Each word or phrase is text for one quoted FTS5 string; a word that ends in ``*`` is a prefix.
+    Each word or phrase is text for one quoted FTS5 string; a word that ends in ``*`` is a prefix. ``names`` are those
+    phrases that are written as code is (`src/a_b.py`, `--no-verify`, `parseLines`), ``runs`` the parts of the text in
+    scripts without spaces, whose pairs are among the words.
     """
 
-    __slots__ = ("phrases", "text", "words")
+    __slots__ = ("names", "phrases", "runs", "text", "words")
 
-    def __init__(self, text: str, words: list[str], phrases: list[str]) -> None:
+    def __init__(
+        self, text: str, words: list[str], phrases: list[str], names: list[str], runs: list[str]
+    ) -> None:
         self.text = text
         self.words = words
         self.phrases = phrases
+        self.names = names
+        self.runs = runs
 
 
 def expand(text: str) -> str:
     """The text as it is indexed: spaces at seams between scripts, then the parts of camelCase names and dense runs."""
     extra = camel_parts(text)
     if _holds(text, _DENSE_RANGES):
-        import re
-
-        text = re.sub(_SEAM, " ", text)
-        extra.extend(pairs(run) for run in dict.fromkeys(re.findall(_RUN, text)))
+        text = _seamed(text)
+        extra.extend(pairs(run) for run in dict.fromkeys(_split(text, _dense_only(text))))
     return text + "\n" + " ".join(extra) if extra else text
 
 
 def _holds(text: str, ranges: Ranges) -> bool:
-    """Whether a character of these ranges is in a text. Without one the dear patterns need not be compiled."""
-    if text.isascii():
-        return False
-    foreign = [char for char in set(text) if char > "\x7f"]
-    return any(first <= char <= last for char in foreign for first, last in ranges)
+    """Whether a character of these ranges is in a text."""
+    return not text.isascii() and any(_within(char, ranges) for char in set(text))
+
+
+def _within(char: str, ranges: Ranges) -> bool:
+    return char > "\x7f" and any(first <= char <= last for first, last in ranges)
+
+
+def _seamed(text: str) -> str:
+    """The text with a space at each seam between a dense script and Latin letters or digits."""
+    dense = {char for char in set(text) if _within(char, _DENSE_RANGES)}
+    out = []
+    before = ""
+    for char in text:
+        if (char in dense and _is_latin(before)) or (before in dense and _is_latin(char)):
+            out.append(" ")
+        out.append(char)
+        before = char
+    return "".join(out)
+
+
+def _is_latin(char: str) -> bool:
+    return char.isascii() and char.isalnum()
+
+
+def _split(text: str, gaps: dict[int, str]) -> list[str]:
+    """The parts of a text between characters that are gaps."""
+    return text.translate(gaps).split()
+
+
+def _between_words(text: str) -> dict[int, str]:
+    """What of a text stands between words, for `_split`: signs that stand inside words of some scripts do not."""
+    return {ord(char): " " for char in set(text) if not char.isalnum() and not _within(char, _WORD_RANGES)}
+
+
+def is_stop_word(word: str) -> bool:
+    """Whether a word, in lower case, is one of those that stand in every text."""
+    return word in _STOP_WORDS
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text as they stand in it, stop words too; a dense run counts as one."""
+    return _split(text, _between_words(text))
+
+
+def dense(text: str) -> int:
+    """How many characters of a text are of a script without spaces."""
+    return sum(map(len, _split(text, _dense_only(text))))
+
+
+def _dense_only(text: str) -> dict[int, str]:
+    return {ord(char): " " for char in set(text) if not _within(char, _DENSE_RANGES)}
 
 
 def camel_parts(text: str) -> list[str]:
     """For each camelCase name its parts, spaced: `parseLines` gives `parse Lines`."""
     if text.islower():
         return []
-    import re
+    found = dict.fromkeys(text.encode("ascii", "replace").translate(_NOT_ASCII_WORD).split())
+    names = [
+        name.decode()
+        for name in found
+        if not (name.islower() or name.isupper() or name[1:].islower() or name.isdigit())
+    ]
+    short = [name for name in names if len(name) <= _CAMEL_LONGEST]
+    parts = [_parts_of(name) for name in short[:_CAMEL_MOST]]
+    return [spaced for spaced in parts if " " in spaced]
 
-    names = dict.fromkeys(re.findall(_CAMEL, text))
-    short = [name for name in names if len(name) <= _CAMEL_LONGEST][:_CAMEL_MOST]
-    return [" ".join(re.findall(_CAMEL_PART, name)) for name in short]
+
+def _parts_of(name: str) -> str:
+    """A name with a space before each hump and between letters and digits: `HTTPServer2` gives `HTTP Server 2`."""
+    out = [name[0]]
+    for at in range(1, len(name)):
+        before, char = name[at - 1], name[at]
+        hump = char.isupper() and (before.islower() or name[at + 1 : at + 2].islower())
+        out.append(f" {char}" if hump or before.isdigit() != char.isdigit() else char)
+    return "".join(out)
 
 
 def pairs(run: str) -> str:
@@ -96,8 +158,6 @@ def pairs(run: str) -> str:
 
 def parse(text: str) -> Query:
     """A query from any string. Stop words count only when there is nothing else."""
-    import re
-
     text = (
         text[:_TEXT_LIMIT]
         .encode("utf-16-le", "surrogatepass")
@@ -106,19 +166,22 @@ def parse(text: str) -> Query:
     )
     words: list[str] = []
     phrases: list[str] = []
+    names: list[str] = []
+    runs: list[str] = []
     small: list[str] = []
     before = ""
-    plain = not _holds(
-        text, (*_DENSE_RANGES, *_MARK_RANGES)
-    )  # most text is; the pattern for all scripts takes half a floor to compile
-    for chunk in (text if plain else re.sub(_SEAM, " ", text)).split():
-        found = re.findall(_PLAIN_WORD if plain else _WORD, chunk)
-        if 1 < len(found) <= _CHUNK_MOST:  # `--no-verify`, `src/a_b.py`
-            phrases.append(" ".join(found))
-        phrases.extend(camel_parts(chunk))
+    plain = not _holds(text, _DENSE_RANGES)
+    gaps = _between_words(text)
+    for chunk in (text if plain else _seamed(text)).split():
+        found = [chunk] if plain and chunk.isalnum() else _split(chunk, gaps)
+        humps = camel_parts(chunk)
+        joined = [" ".join(found)] if 1 < len(found) <= _CHUNK_MOST else []  # `--no-verify`, `src/a_b.py`
+        phrases += joined + humps
+        names += [*(joined if _is_code(chunk) else ()), *humps]
         for word in found:
-            dense = not plain and re.fullmatch(_RUN, word)
+            dense = not plain and all(_within(char, _DENSE_RANGES) for char in word)
             if dense:
+                runs.append(word)
                 words.extend(_dense_words(word))
                 if len(word) > 2:
                     phrases.append(pairs(word)[:-2])
@@ -132,7 +195,12 @@ def parse(text: str) -> Query:
     kept = list(dict.fromkeys(words or small))
     if len(kept) > _WORDS_MOST:  # a long paste: its beginning and its end say what is wanted
         kept = kept[: _WORDS_MOST // 2] + kept[-_WORDS_MOST // 2 :]
-    return Query(text.strip(), kept, [p for p in dict.fromkeys(phrases) if " " in p][:_WORDS_MOST])
+    beside = [phrase for phrase in dict.fromkeys(phrases) if " " in phrase]
+    return Query(text.strip(), kept, beside[:_WORDS_MOST], list(dict.fromkeys(names)), runs)
+
+
+def _is_code(chunk: str) -> bool:
+    return chunk.startswith("--") or not _CODE_SIGNS.isdisjoint(chunk.strip(_EDGES))
 
 
 def _dense_words(run: str) -> list[str]:

@@ -5,14 +5,14 @@ Ranking needs no model: bm25 over words and phrases, then what stands near in th
 
 from __future__ import annotations
 
-import re
 import time
 
-from neosian import query, turns
-from neosian.cache import Damaged, unpack
+from neosian import evidence, query, turns
+from neosian.cache import Damaged, is_locked, unpack
 from neosian.conversations import UnknownConversation, containing, the_one
+from neosian.documents import is_past
 from neosian.entries import Session
-from neosian.errors import NeosianError, UsageError
+from neosian.errors import BusyError, NeosianError, UsageError
 from neosian.index import Index
 
 TYPE_CHECKING = False
@@ -32,18 +32,24 @@ _DOCUMENT = 2.0  # a document outranks a turn of equal bm25 in the best of compa
 _GUESSED = 4  # unknown words for which a near one is looked for
 _VOCABULARY = 6_000  # words looked through for one that is unknown
 _SNIPPET, _BEFORE = 160, 50
-_AGE = re.compile(r"(\d+)(min|h|d|w)")
+_PLACES = 200  # at which a snippet may be cut out
+_AGE = r"(\d+)(min|h|d|w)"
 _HOURS = {"min": 1 / 60, "h": 1, "d": 24, "w": 168}
 
 
 class Hit:
-    """One answer. ``kind`` turn: conversation, turn, at, client; document: path, section. ``score``: more is better."""
+    """One answer. ``kind`` turn: conversation, turn, at, client; document: path, section. ``score``: more is better.
 
-    __slots__ = ("at", "client", "conversation", "kind", "path", "score", "section", "snippet", "turn")
+    ``expired``: the document is past the day it was good for, so that it stands below all that is not.
+    """
+
+    __slots__ = (
+        "at", "client", "conversation", "expired", "kind", "path", "score", "section", "snippet", "turn"
+    )  # fmt: skip
 
     def __init__(
         self, kind: str, score: float, *, conversation: str = "", turn: int = 0, at: float = 0.0,
-        client: str = "", path: str = "", section: str = "",
+        client: str = "", path: str = "", section: str = "", expired: bool = False,
     ) -> None:  # fmt: skip
         self.kind = kind
         self.score = score
@@ -53,6 +59,7 @@ class Hit:
         self.client = client
         self.path = path
         self.section = section
+        self.expired = expired
         self.snippet = ""
 
     def text(self) -> str:
@@ -90,9 +97,16 @@ def search(
             store.repo.close()
             try:
                 return find(index, text, kind=kind, conversation=conversation, since=since, limit=limit)
-            except Damaged:
-                index.rebuild()
+            except Damaged as error:
+                _mended(index, error)
         return []
+
+
+def _mended(index: Index, error: Exception) -> None:
+    """Have a damaged index begin anew; one that somebody is writing is only busy."""
+    if is_locked(error):
+        raise BusyError("The search index is being written by another process.", "try again") from None
+    index.rebuild()
 
 
 def search_mounts(
@@ -152,16 +166,31 @@ def find(
         scores, words = _match(index, wanted, where, values)
     if not scores and wanted.text:
         scores = _scan(index, wanted, where, values)
+    return _ranked(index, scores, words or wanted.text.split(), limit)
+
+
+def find_sure(index: Index, text: str, *, limit: int = 20) -> list[Hit]:
+    """Only what the text surely speaks of, best first: nothing for most texts, and then at a fraction of the cost."""
+    wanted = query.parse(text)
+    try:
+        return _ranked(index, evidence.scores(index, wanted), wanted.words, limit)
+    except Damaged as error:
+        _mended(index, error)
+        return []
+
+
+def _ranked(index: Index, scores: dict[int, float], words: list[str], limit: int) -> list[Hit]:
+    """The best of these rows as answers, each with a snippet around the words."""
     hits = _hits(index, scores)
     best = sorted(hits.items(), key=lambda item: _order(item[1]))[:limit]
     bodies = index.texts(id for id, _ in best)
     for id, hit in best:
-        hit.snippet = snippet(bodies.get(id, ""), words or wanted.text.split())
+        hit.snippet = snippet(bodies.get(id, ""), words)
     return [hit for _, hit in best]
 
 
-def _order(hit: Hit) -> tuple[float, bool, float]:
-    return -hit.score, hit.kind == "turn", -hit.at
+def _order(hit: Hit) -> tuple[bool, float, bool, float]:
+    return hit.expired, -hit.score, hit.kind == "turn", -hit.at
 
 
 def _conditions(
@@ -329,8 +358,9 @@ def _hits(index: Index, scores: dict[int, float]) -> dict[int, Hit]:
     ):
         hit = Hit("turn", scores[id], conversation=conversation, client=client, turn=n, at=at)
         hits[id] = turns_of[session, n] = hit
-    for id, path, heading in index.db.execute(
-        "SELECT -s.id, d.path, s.heading FROM section s JOIN document d ON s.document = d.id"
+    today = time.strftime("%Y-%m-%d")
+    for id, path, heading, expires in index.db.execute(
+        "SELECT -s.id, d.path, s.heading, d.expires FROM section s JOIN document d ON s.document = d.id"
         f" WHERE s.id IN ({_listed(-id for id in scores if id < 0)})"
     ):
         best = sections.setdefault(path, id)
@@ -338,7 +368,13 @@ def _hits(index: Index, scores: dict[int, float]) -> dict[int, Hit]:
             hits.pop(best)
             sections[path] = best = id
         if best == id:
-            hits[id] = Hit("document", scores[id] * _DOCUMENT, path=path, section=heading)
+            hits[id] = Hit(
+                "document",
+                scores[id] * _DOCUMENT,
+                path=path,
+                section=heading,
+                expired=is_past(expires, today),
+            )
     for place, score in _in_company({place: hit.score for place, hit in turns_of.items()}).items():
         turns_of[place].score = score
     return hits
@@ -371,22 +407,33 @@ def snippet(text: str, words: Iterable[str], width: int = _SNIPPET) -> str:
     """One line of ``text`` around the place where most of the words stand."""
     stems = sorted({query.stem(word.lower()) for word in words if word.strip("*")}, key=len, reverse=True)
     line = " ".join(text.split())
-    found = [match.start() for match in _places(line, stems)]
+    low = _lowered(line)
+    found = _places(low, stems[:_RAREST])
     if not found:
         return _cut(line, 0, width)
-    best = max(found, key=lambda start: (_different(line, stems, start, width), -start))
+    best = max(found, key=lambda start: (_different(low, stems, start, width), -start))
     return _cut(line, max(0, best - _BEFORE), width)
 
 
-def _places(line: str, stems: list[str]) -> list[re.Match[str]]:
-    if not stems:
-        return []
-    pattern = "|".join(re.escape(stem) for stem in stems[:_RAREST])
-    return list(re.finditer(pattern, line, re.IGNORECASE))[:200]
+def _lowered(line: str) -> str:
+    """The line in lower case, each character where it was (a few become two when they are lowered)."""
+    low = line.lower()
+    return low if len(low) == len(line) else "".join(char.lower()[:1] for char in line)
 
 
-def _different(line: str, stems: list[str], start: int, width: int) -> int:
-    window = line[start : start + width - _BEFORE].lower()
+def _places(low: str, stems: list[str]) -> list[int]:
+    """Where the first of the stems stand, in order."""
+    found: list[int] = []
+    for stem in stems:
+        at = low.find(stem)
+        while at >= 0 and len(found) < _PLACES:
+            found.append(at)
+            at = low.find(stem, at + len(stem))
+    return sorted(found)
+
+
+def _different(low: str, stems: list[str], start: int, width: int) -> int:
+    window = low[start : start + width - _BEFORE]
     return sum(1 for stem in stems if stem in window)
 
 
@@ -408,9 +455,10 @@ def sessions(store: Store, limit: int | None = None, behind: int | None = 50) ->
 
 def moment(text: str) -> float:
     """Seconds since 1970 of a date, a time (both ISO), or an age such as `3d`, `2h`, `30min`."""
+    import re
     from datetime import datetime, timedelta  # as dear as a tenth of a search that names no time
 
-    if found := _AGE.fullmatch(text):
+    if found := re.fullmatch(_AGE, text):
         return (datetime.now() - timedelta(hours=int(found[1]) * _HOURS[found[2]])).timestamp()
     try:
         return datetime.fromisoformat(text).timestamp()

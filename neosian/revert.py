@@ -142,24 +142,27 @@ def _write(
     named_by: NamedBy, done: Reverted,
 ) -> Reverted:  # fmt: skip
     """Adopt, then commit what ``plan`` wants of a draft: the new bytes of each path, None for one that goes."""
+    trailers = {"Neosian-Act": "edit", "Neosian-Actor": author.name}
+    waits = False
 
     def change(draft: Draft) -> None:
-        done.commit, done.paths = None, []
-        done.adopted = adopt.adopt(draft, named_by)
+        nonlocal waits
+        adopted = adopt.adopt(draft, named_by)
         wanted = {path: data for path, data in plan(draft).items() if draft.read(path) != data}
+        _check_room(store, draft, wanted)
         _check_folder(store, draft, wanted)
-        for path, data in sorted(wanted.items(), key=lambda item: item[1] is not None):
-            if data is None:
-                draft.delete(path)
-            else:
-                _check_room(store, draft, path)
-                draft.put(path, data)
-        if wanted:
-            trailers = {"Neosian-Act": "edit", "Neosian-Actor": author.name}
+        done.adopted = [*(path for path in done.adopted if path not in adopted), *adopted]
+        # A file of the folder is written over only where main had it so: what is adopted has to land before.
+        waits = not set(wanted).isdisjoint(adopted)
+        done.paths = sorted(wanted)
+        if wanted and not waits:
+            for path, data in wanted.items():
+                draft.delete(path) if data is None else draft.put(path, data)
             done.commit = draft.commit(message(subject, trailers, body), author, committer())
-            done.paths = sorted(wanted)
 
     store.write(change, patience=_PATIENCE)
+    if waits:
+        store.write(change, patience=_PATIENCE)
     return done
 
 
@@ -180,21 +183,21 @@ def _check_folder(store: Store, draft: Draft, paths: dict[str, bytes | None]) ->
             )
 
 
-def _check_room(store: Store, draft: Draft, path: str) -> None:
+def _check_room(store: Store, draft: Draft, wanted: dict[str, bytes | None]) -> None:
     """Refuse to put a document where a folder is, or below another document."""
-    above = path
-    while above := above.rpartition("/")[0]:
-        found = draft.entry(above)
-        if found is not None and found.mode != FOLDER:
-            raise NeosianError(
-                f"{path} cannot be put back: {above} is a document now. Nothing was changed.",
-                history.command(store, "log", above),
-            )
-    if draft.folder(path):
-        raise NeosianError(
-            f"{path} cannot be put back: it is a folder now. Nothing was changed.",
-            history.command(store, "log", path),
-        )
+    for path in [path for path, data in wanted.items() if data is not None]:
+        above = path
+        while above := above.rpartition("/")[0]:
+            found = draft.entry(above)
+            if found is not None and found.mode != FOLDER:
+                raise _no_room(store, path, above, f"{above} is a document now")
+        if draft.folder(path):
+            raise _no_room(store, path, path, "it is a folder now")
+
+
+def _no_room(store: Store, path: str, there: str, why: str) -> NeosianError:
+    said = f"{path} cannot be put back: {why}. Nothing was changed."
+    return NeosianError(said, history.command(store, "log", there))
 
 
 # merging

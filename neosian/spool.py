@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import time
+import zlib
 
 from neosian import files
 from neosian.errors import NeosianError
@@ -78,10 +79,10 @@ class Spool:
                 continue
         return total
 
-    def put(self, header: bytes, payload: bytes | mmap.mmap) -> str:
-        """Spool one event; its file name. The bytes are whole when the name appears."""
+    def put(self, header: bytes, payload: bytes | mmap.mmap, mark: str = "") -> str:
+        """Spool one event; its file name, which ends in ``mark``. The bytes are whole when the name appears."""
         self.make()
-        name = f"{tick()[0]}-{os.getpid()}-{time.monotonic_ns():x}"
+        name = f"{tick()[0]}-{os.getpid()}-{time.monotonic_ns():x}{mark}"
         spare = os.path.join(self.tmp, name)
         handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE)
         try:
@@ -150,6 +151,16 @@ class Spool:
                 yield self._read(os.path.join(self.new, name), name)
             except (NeosianError, OSError):
                 continue
+
+    def told(self, client: str, session: str) -> list[dict[str, Any]]:
+        """What was told to a session, oldest first, as far as it has not landed."""
+        mark = told_mark(client, session)
+        mine = (entry for entry in self.take([name for name in self.names() if name.endswith(mark)]))
+        return [
+            entry.payload
+            for entry in mine
+            if entry.spooled.client == client and entry.payload.get("session_id") == session
+        ]
 
     def peek(self) -> Iterator[Spooled]:
         """Headers of what waits; files without one are passed over."""
@@ -233,6 +244,11 @@ def header(client: str, verb: str, flags: str, cwd: str, environment: dict[str, 
     marks = [f"{name}={environment[name]}" for name in MARKS if environment.get(name)]
     cells = [client, verb, flags, seconds, boot, cwd, *marks]
     return b"\0".join([MAGIC, *(os.fsencode(cell.replace("\0", "")) for cell in cells), b"\n"])
+
+
+def told_mark(client: str, session: str) -> str:
+    """How the name of a file ends that holds what a session was told: by it they are found without a look inside."""
+    return f"-told-{zlib.crc32(f'{client}:{session}'.encode('utf-8', 'replace')):08x}"
 
 
 def tick() -> tuple[str, str]:

@@ -100,6 +100,8 @@ WANTED: list[tuple[dict[str, Any], int]] = [
     ({"until": 1.0}, 1),
     ({"actor": "%"}, 0),
     ({"path": "project/deploy_md"}, 0),
+    ({"documents": True}, 4),
+    ({"documents": True, "actor": "claude-code:"}, 1),
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from neosian import health, install, merging
+from neosian import health, install, merging, recall
 from neosian.launcher import install_launcher, launcher_path
 from neosian.projects import FILE
 from neosian.scope import user_scope
@@ -159,3 +159,36 @@ def test_hooks_of_a_linked_worktree_are_those_of_its_own_folder(home: Home, tmp_
     merging.carry_out(install.plan_install(wish, {}, str(tmp_path)))
     files = [each["file"] for each in health.report(str(home.path), str(tmp_path / "linked"))["hooks"]]
     assert files == [str(tmp_path / "linked" / ".claude" / "settings.json")]
+
+
+def test_a_document_whose_front_matter_is_no_yaml_is_told_once_with_its_line(home: Home, talk: Talk) -> None:
+    home.write("project/deploy.md", "---\ntitle: Use this: that\n---\n\nWe deploy on Thursdays.\n")
+    home.write("project/fine.md", "---\ntitle: Fine\n---\n\nText.\n")
+    talk.land("More")
+    (said,) = [each for each in report(home)["problems"] if "front matter" in each["what"]]
+    assert "project/deploy.md in" in said["what"]
+    assert "line 2: mapping values are not allowed" in said["what"]
+    assert said["try"] == f"edit {home.shop}/project/deploy.md"
+    assert [each["path"] for each in row(home)["front_matter"]] == ["project/deploy.md"]
+
+
+def test_a_document_with_invalid_front_matter_is_found_all_the_same(home: Home) -> None:
+    home.write(
+        "project/deploy.md", "---\ntitle: Use this: that\nwhen: [shipping\n---\n\nWe deploy on Thursdays.\n"
+    )
+    for words in ("Thursdays", "shipping"):
+        assert [hit.path for hit in recall.search(home.store(), words)] == ["project/deploy.md"]
+
+
+def test_front_matter_without_an_end_in_sight_is_told(home: Home) -> None:
+    home.write("project/long.md", "---\n" + "key: value\n" * 10_000 + "---\n\nText.\n")
+    home.write("project/rule.md", "---\n\nA rule, and text.\n")
+    assert [each["path"] for each in row(home)["front_matter"]] == ["project/long.md"]
+
+
+def test_of_many_faulty_documents_the_first_are_named_and_the_rest_counted(home: Home) -> None:
+    for number in range(25):
+        home.write(f"project/{number:02}.md", "---\n- a\n---\n")
+    told = [said for said in problems(home) if "project/" in said or "more documents" in said]
+    assert len(told) == 21
+    assert told[-1].startswith("So have 5 more documents")

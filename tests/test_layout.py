@@ -47,9 +47,10 @@ HOOK_PATH = {name for name, place in ROOMS.items() if place.hook}
 THIRD_PARTY = {
     "anthropic": "dream",
     "filelock": "store",
-    "frontmatter": "documents",
-    "yaml": "documents",
+    "frontmatter": "matter",
+    "yaml": "matter",
     "mcp": "mcp_server",
+    "pydantic": "mcp_server",
     "pygit2": "history",
     "watchdog": "watch",
 }
@@ -57,7 +58,7 @@ THIRD_PARTY = {
 # What of the standard library a module of the hook's path may load at once: each other module costs a
 # noticeable part of an interpreter's start.
 CHEAP = {
-    "__future__", "_json", "_sha1", "_sqlite3", "collections", "collections.abc", "errno", "fcntl", "gc", "json", "mmap",
+    "__future__", "_json", "_sha1", "_sqlite3", "collections", "collections.abc", "errno", "fcntl", "gc", "json", "math", "mmap",
     "os", "os.path", "re", "select", "sqlite3", "stat", "sys", "time", "unicodedata", "zlib",
 }  # fmt: skip
 # What must not be loaded when they are imported, by whatever way.

@@ -474,6 +474,8 @@ def test_an_entry_that_was_switched_off_is_not_called_right(run: Run, home: Path
     [
         {"command": "npx", "args": ["memory-server", "mcp"]},
         {"command": "/opt/neosian", "args": ["serve"]},
+        {"command": "neosian-other", "args": ["mcp"]},
+        {"command": "perl", "args": ["-m", "neosian", "mcp"]},
         {"command": "python3", "args": ["-m", "neosian_tools", "mcp"]},
         {"command": ["neosian", "mcp"]},
         {"command": "neosian"},
@@ -811,7 +813,7 @@ def test_status_names_the_files_that_tell_of_the_server(run: Run, home: Path, pr
     run("install", "--user", "--write")
     run("install", "--write", client="cursor")
 
-    found = health.report(str(home / ".neosian"), str(project / "src"))["mcp"]
+    found = health.report(str(home / ".neosian"), os.curdir)["mcp"]
 
     assert [(row["client"], row["level"], row["file"]) for row in found] == [
         ("claude-code", "user", str(home / ".claude.json")),

@@ -19,6 +19,7 @@ from neosian.memory import FLAGS, Done, Memory, Writer
 from neosian.wiki import Missing, Wiki
 
 _TEMPLATES = "templates/notes"
+_PATH = "a document, such as /project/tools/deploy.md"
 _RANGE = re.compile(r"(\d+)(?::(\d+)?)?")
 
 
@@ -27,46 +28,51 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one object")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
 
-    def verb(name: str, about: str, *arguments: str, text: str = "") -> argparse.ArgumentParser:
+    def verb(name: str, about: str, **arguments: str) -> argparse.ArgumentParser:
         made = verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
-        for argument in arguments:
-            made.add_argument(argument.lower(), metavar=argument)
-        if text:
-            made.add_argument(
-                text.lower(),
-                metavar=text,
-                nargs="?",
-                default="-",
-                help="the text; - (the default) reads stdin",
-            )
+        for argument, said in arguments.items():
+            made.add_argument(argument, metavar=argument.upper(), help=said)
         _again(made)
         return made
 
-    view = verbs.add_parser("view", help="show a document with line numbers, or what a folder holds")
-    view.description = "Show a document with line numbers, or what a folder holds."
+    def text(parser: argparse.ArgumentParser, name: str, about: str) -> None:
+        parser.add_argument(
+            name, metavar=name.upper(), nargs="?", default="-", help=f"{about}; - (the default) reads stdin"
+        )
+
+    view = verb("view", "show a document with line numbers, or what a folder holds")
     view.add_argument(
-        "path", metavar="PATH", nargs="?", default="/", help="/project/tools/x.md (default: all there is)"
+        "path", metavar="PATH", nargs="?", default="/", help="a document or folder (default: all there is)"
     )
     view.add_argument("--lines", metavar="A[:B]", type=_lines, help="only these lines; A: goes to the end")
     view.add_argument("--at", metavar="REV", help="as it stood at a commit of the scope")
-    _again(view)
-    create = verb("create", "write a new document", "PATH", text="FILE_TEXT")
+    create = verb("create", "write a new document", path=_PATH)
+    text(create, "file_text", "its text")
     create.add_argument("--template", choices=_templates(), help="begin from this one instead")
-    verb("str_replace", "replace a text that stands once in a document", "PATH", "OLD_STR", text="NEW_STR")
-    insert = verb("insert", "add lines after a line (0: at the beginning)", "PATH", text="")
-    insert.add_argument("insert_line", metavar="INSERT_LINE", type=int)
-    insert.add_argument(
-        "insert_text", metavar="INSERT_TEXT", nargs="?", default="-", help="the lines; - reads stdin"
+    replace = verb(
+        "str_replace",
+        "replace a text of a document",
+        path=_PATH,
+        old_str="text that stands in it exactly once",
     )
-    verb("delete", "take a document, or a folder of them, away; history keeps it", "PATH")
-    verb("rename", "move a document, or a folder of them", "OLD_PATH", "NEW_PATH")
-    verb("pin", "have a document told whole at every session start", "PATH")
-    verb("unpin", "tell it no longer", "PATH")
-    flag = verb("flag", "say that a document is stale or wrong, until somebody changes it", "PATH")
-    flag.add_argument("kind", metavar="|".join(FLAGS), choices=FLAGS)
+    text(replace, "new_str", "what it becomes")
+    insert = verb("insert", "add lines to a document", path=_PATH)
+    insert.add_argument(
+        "insert_line",
+        metavar="INSERT_LINE",
+        type=int,
+        help="the line behind which they go; 0: at the beginning",
+    )
+    text(insert, "insert_text", "the lines")
+    verb("delete", "take documents away; history keeps them", path="a document or folder")
+    verb("rename", "move documents", old_path="a document or folder", new_path="a path that is free")
+    verb("pin", "have a document told whole at every session start", path=_PATH)
+    verb("unpin", "have a document told no longer", path=_PATH)
+    flag = verb("flag", "say that a document is stale or wrong, until somebody changes it", path=_PATH)
+    flag.add_argument("kind", metavar="|".join(FLAGS), choices=FLAGS, help="not so any more, or never so")
     flag.add_argument("--reason", metavar="TEXT", default="", help="what is wrong with it")
-    verb("unflag", "take that back", "PATH")
-    edit = verb("edit", "open a document in $EDITOR, then commit it under your name", "PATH")
+    verb("unflag", "take back what was said against a document", path=_PATH)
+    edit = verb("edit", "open a document in your editor, then commit it under your name", path=_PATH)
     edit.add_argument("--template", choices=_templates(), help="what a new document begins with")
 
 

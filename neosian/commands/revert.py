@@ -8,7 +8,9 @@ from contextlib import closing
 from shlex import quote
 
 from neosian import output, publish, revert, scope
+from neosian.adopting import Adopter
 from neosian.commands._scopes import add_scope, holding, locate, shown
+from neosian.commands._writing import writer
 from neosian.errors import UsageError
 from neosian.mounts import Mount
 from neosian.revert import Reverted

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tests.bench.errors import BenchError
 from tests.bench.histories import History, said
 from tests.bench.measure import Act, Command
 from tests.bench.stage import PACKAGE, Event, Said, python
 
-SPOOL, START, STOP = 0.6, 4.0, 7.0
+SPOOL, START, STOP, PROMPT = 0.6, 4.0, 7.0, 5.0
 SEARCH = {2_000: 6.0, 20_000: 6.0, 100_000: 10.0}
 START_GROWTH, STOP_GROWTH = 1.3, 1.5
 
@@ -21,6 +23,25 @@ QUERIES = (
     "where do we close the selector of the event loop",
     "def _check_closed",
 )
+PROMPTS = (
+    (
+        "The email header parser fails on dates without a timezone. Please parse the date with the fallback that we agreed"
+        " on before, and add a test for surrogateescape input."
+    ),
+    (
+        "I think the http client still reads a chunked response wrongly when the last chunk is empty. Can you look at how"
+        " we handled the trailer headers? I want the connection closed as well."
+    ),
+    (
+        "Threads hang in queue.get when the worker dies. What did we decide about lock timeouts and daemon threads? Fix it"
+        " the same way in concurrent.futures."
+    ),
+    (
+        "Write a small command line tool that walks a directory tree and prints the size of every zipfile. Use argparse,"
+        " and keep symbolic links out of it."
+    ),
+)
+SMALL_TALK = ("ok, go on", "yes, please do it", "run the tests", "looks good, thanks")
 _SIZES = {"prompt": 150, "read": 1400, "output": 1300, "edit": 550, "answer": 650}
 
 # What a hook that searches would run: no site, no argparse, the answers' places on stdout.
@@ -68,6 +89,20 @@ class Hooks:
             "start", "session start", self.history.plan, START,
             lambda _: self._command(self.stage.start(self.history.words.id())), check,
         )  # fmt: skip
+
+    def prompt(self, name: str, prompts: Sequence[str], tells: bool) -> Act:
+        """A person's prompt in a new session; ``tells``: whether memory has something to say to it."""
+
+        def ready(number: int) -> Command:
+            text = prompts[number % len(prompts)]
+            return self._command(self.stage.prompt(self.history.words.id(), self.history.words.id(), text))
+
+        def check(told: bytes) -> None:
+            if (b"neosian" in told) is not tells:
+                raise BenchError(f"With a prompt was told: {told.decode('utf-8', 'replace')!r}")
+            self._emptied()
+
+        return Act("prompt", name, self.history.plan, PROMPT, ready, check)
 
     def stop(self) -> Act:
         """The end of a turn whose other events are in the spool: one commit, and the index after it."""

@@ -106,6 +106,8 @@ class Maker:
                 json.dumps({"of": _stamp(), "session": session, "commits": _commits(here)})
             )
         here.install()
+        if not plan.landed:
+            _write_notes(here)
         packing.pack(str(here.home), here.store.scope)
         self._index(plan, here)
 
@@ -215,6 +217,19 @@ def said(words: Texts, sizes: dict[str, int]) -> Said:
     """New texts of these sizes."""
     code = {name: words.lines(sizes[name]) for name in ("read", "output", "edit", "answer")}
     return Said(prompt="Look into " + words.sentence(sizes["prompt"]), **code)
+
+
+def _write_notes(here: Stage) -> None:
+    """Have documents among the turns: what some modules of the standard library are about, one note each."""
+    wanted = {Path(here.store.path) / "tools" / f"{name}.md": text for name, text in texts.notes()}
+    new = {path: text for path, text in wanted.items() if not path.exists()}
+    for path, text in new.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    if new:
+        person = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        here.git("add", "tools")
+        here.git(*person, "commit", "--quiet", "-m", "Write notes")
 
 
 def default_folder() -> Path:

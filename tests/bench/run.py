@@ -1,6 +1,6 @@
 """Measure what hooks and searches cost, in floors: the CPU of `python -I -S -c pass` by the same interpreter.
 
-    python tests/bench/run.py [--quick] [--only spool|start|stop|search|disk] [--rounds N] [--json]
+    python tests/bench/run.py [--quick] [--only spool|start|prompt|stop|search|disk] [--rounds N] [--json]
 
 docs/performance.md says what is measured and how. Exit status 0, whatever the figures; 1 when something that was to
 be measured did not do its work.
@@ -22,14 +22,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench import disk, table
-from tests.bench.acts import START_GROWTH, STOP_GROWTH, Hooks, Searches
+from tests.bench.acts import PROMPTS, SMALL_TALK, START_GROWTH, STOP_GROWTH, Hooks, Searches
 from tests.bench.errors import BenchError
 from tests.bench.histories import History, Maker, Plan, default_folder
 from tests.bench.measure import FLOOR, Act, Command, measure
 from tests.bench.progress import Progress
 from tests.bench.table import Row
 
-GROUPS = ("spool", "start", "stop", "search", "disk")
+GROUPS = ("spool", "start", "prompt", "stop", "search", "disk")
 
 
 class Sizes:
@@ -93,6 +93,8 @@ def plans(sizes: Sizes, groups: set[str]) -> list[Plan]:
         found |= {Plan(1_000), Plan(1_000, True)} if "disk" in groups else {Plan(1_000)}
     if "search" in groups:
         found |= {Plan(count, landed=False) for count in sizes.searched}
+    if "prompt" in groups:
+        found.add(Plan(sizes.searched[0], landed=False))
     return sorted(found, key=lambda plan: (-plan.turns * (1 + plan.landed), not plan.one_session))
 
 
@@ -107,6 +109,7 @@ def make(wanted: Sequence[Plan], kept: Path, passing: Path, progress: Progress) 
 
 
 def _acts(made: dict[Plan, History], groups: set[str]) -> Iterator[Act]:
+    prompted = next((plan for plan in sorted(made) if not plan.landed), None)
     for plan, history in made.items():
         hooks = Hooks(history)
         if "spool" in groups and plan == Plan(1_000):
@@ -115,6 +118,9 @@ def _acts(made: dict[Plan, History], groups: set[str]) -> Iterator[Act]:
             yield hooks.start()
         if "stop" in groups and plan.landed:
             yield hooks.stop()
+        if "prompt" in groups and plan == prompted:
+            yield hooks.prompt("prompt with recall", PROMPTS, tells=True)
+            yield hooks.prompt("prompt, small talk", SMALL_TALK, tells=False)
         if "search" in groups and not plan.landed:
             yield Searches(history).as_hook()
             yield Searches(history).as_command()

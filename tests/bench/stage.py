@@ -104,7 +104,7 @@ class Stage:
     def turn(self, session: str, prompt_id: str, said: Said) -> Iterator[Event]:
         """A turn with three calls, from its prompt up to, and without, its stop."""
         common: dict[str, Any] = {"prompt_id": prompt_id, "permission_mode": "default"}
-        yield self._event("prompt", "UserPromptSubmit", session, **common, prompt=said.prompt)
+        yield self.prompt(session, prompt_id, said.prompt)
         common["effort"] = {"level": "medium"}
         calls = self._calls(prompt_id, said)
         for call in calls:
@@ -112,6 +112,11 @@ class Stage:
             yield self._event("note", "PreToolUse", session, **common, **asked)
             yield self._event("note", "PostToolUse", session, **common, **call, duration_ms=120)
         yield self._event("note", "PostToolBatch", session, **common, tool_calls=calls)
+
+    def prompt(self, session: str, prompt_id: str, text: str) -> Event:
+        """What a person typed."""
+        common = {"prompt_id": prompt_id, "permission_mode": "default"}
+        return self._event("prompt", "UserPromptSubmit", session, **common, prompt=text)
 
     def stop(self, session: str, prompt_id: str, said: Said) -> Event:
         """The end of a turn."""

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 _SKIPPED = {"test", "tests", "site-packages", "idlelib", "lib2to3", "__pycache__"}
+_NOTED = (
+    "argparse", "base64", "calendar", "cgi", "cmd", "configparser", "contextlib", "copy", "csv", "difflib",
+    "email.header", "email.parser", "filecmp", "fractions", "ftplib", "gettext", "glob", "gzip", "heapq", "http.client",
+    "http.cookies", "imaplib", "inspect", "keyword", "locale", "mailbox", "optparse", "pickle", "pprint", "queue",
+    "random", "sched", "shelve", "shlex", "smtplib", "string", "subprocess", "tarfile", "tempfile", "threading",
+    "traceback", "warnings", "zipfile", "concurrent.futures.thread",
+)  # fmt: skip
 _ENOUGH = 16_000_000  # characters
 
 
@@ -22,6 +31,18 @@ def sources() -> str:
         if size > _ENOUGH:
             break
     return "".join(parts)
+
+
+def notes() -> Iterator[tuple[str, str]]:
+    """(name, Markdown) of a note for each of some modules, made of what the module says about itself."""
+    for name in _NOTED:
+        path = Path(os.__file__).parent / (name.replace(".", "/") + ".py")
+        said = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+        first, _, rest = said.partition("\n\n")
+        yield (
+            name.replace(".", "-"),
+            f"---\ndescription: {' '.join(first.split())}\n---\n\n# {name}\n\n{rest[:2_000]}\n",
+        )
 
 
 class Texts:

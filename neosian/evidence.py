@@ -1,0 +1,294 @@
+"""What memory surely knows of a text, and what only happens to share some words with it.
+
+Small talk shares words with everything. So a row counts only when it holds more of the text's words than chance would
+have brought together, given how rare each word is, how many rows there are and how many words the text has; or when
+the text names a thing (a path, an option, a document) that few rows are about.
+
+A word's weight is in bits: the logarithm of how few rows hold it. Where there are few rows to count in, the length of
+a word stands in for that (the words used most are the shortest, in every language); the more rows, the less.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+from neosian import query
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from neosian.index import Index
+
+_BY_LENGTH = (0.0, 1.0, 1.0, 2.0, 3.0, 4.5, 6.0, 7.0, 8.0, 9.0)  # bits of a word of so many letters
+_PAIR = (3.0, 2.5, 1.0, 0.7)  # bits of a pair of: Han; Hangul or katakana; other dense scripts; with hiragana
+_MORE = 0.66  # of its bits for each further pair of one run: neighbours share a character
+_GUESSED = 64.0  # rows that the guess by length weighs as much as
+_FEWEST = 8.0  # rows that there are at least taken to be
+_LISTED = 300  # rows; what stands in more of them says too little to be looked at
+_TERMS = 40  # of a long text, those with the most letters
+_INFORMS = 2.0  # bits that a word must have to be one of two
+# Bits beyond chance: of a document whose name or heading has one of the words, or that has three; with two; of a turn.
+_ABOUT, _DOCUMENT, _TURN = 3.0, 6.0, 6.0
+_NAME_BITS, _NAME_BONUS = (
+    8.0,
+    3.0,
+)  # of a name written as code is; the bonus for its parts standing in this order
+_NAMED_ROWS = 10  # rows; a name in more of them is no longer one thing
+_NAMES = 8  # of a text that are looked for
+_TITLE_BITS, _TITLE_PAIR_BITS, _TITLE_DOCUMENTS = (
+    6.0,
+    2.5,
+    3,
+)  # one word of a document's own name, if few have it
+_DOCUMENTS, _TURNS = 60, 16  # rows that are looked at closely
+_SHORT = 4  # words; a shorter prompt is small talk itself, and says nothing of its turn
+_SHORT_DENSE = 10  # characters, of one without spaces
+_CLOSE = 0.45  # of the best row's bits, that another one of its kind must have
+
+
+class _Terms:
+    """The words of a text that are looked for, each once whatever its ending, and of how many they were taken."""
+
+    def __init__(self, wanted: query.Query) -> None:
+        pairs = {run[at : at + 2] for run in wanted.runs for at in range(len(run) - 1)}
+        stems: dict[str, str] = {}
+        for word in wanted.words:
+            if word not in pairs and not word.endswith("*") and not query.is_stop_word(word):
+                stems.setdefault(query.stem(word), word)
+        self.stems = {word: stem for stem, word in stems.items()}
+        self.runs = [run for run in wanted.runs if len(run) > 1]
+        self.many = len(self.stems) + sum(len(run) // 2 for run in self.runs)
+        guesses = {word: _BY_LENGTH[min(len(_base(word)), 9)] for word in self.stems}
+        guesses |= {pair: _pair_bits(pair) for pair in wanted.words if pair in pairs}
+        self.guesses = dict(sorted(guesses.items(), key=lambda item: -item[1])[:_TERMS])
+        self.names = wanted.names[:_NAMES]
+
+    def bits_of_name(self, name: str) -> float:
+        """What a name weighs by the length of its parts."""
+        return _NAME_BONUS + sum(_BY_LENGTH[min(len(part), 9)] for part in name.split())
+
+    def stands_in(self, term: str, low: str) -> bool:
+        """Whether a word, in any of its forms, stands in a text in lower case."""
+        return self.stems.get(term, term) in low
+
+
+class _Side:
+    """The rows of one kind, documents' sections or turns: which of them hold which terms, and what each term weighs."""
+
+    def __init__(self, index: Index, terms: _Terms, condition: str, size: int) -> None:
+        self.index = index
+        self.terms = terms
+        self.size = size
+        self._condition = condition
+        self.bits: dict[str, float] = {}
+        self.rows: dict[str, list[int]] = {}
+        for term, guess in terms.guesses.items():
+            held = self._holding(term, _LISTED)
+            if held:
+                others = len(held) - 1 + _GUESSED / 2**guess
+                self.bits[term] = log2((size + _GUESSED) / others)
+                self.rows[term] = held
+
+    def _holding(self, words: str, most: int) -> list[int]:
+        """The rows that hold these words side by side; none where there are more than ``most``."""
+        found = self.index.db.execute(
+            f"SELECT rowid FROM words WHERE words MATCH ? AND rowid {self._condition} 0 LIMIT {most + 1}",
+            (query.quoted([words]),),
+        ).fetchall()
+        return [id for (id,) in found] if len(found) <= most else []
+
+    def terms_by_row(self, most: int) -> dict[int, list[str]]:
+        """The rows with the heaviest terms, and those terms."""
+        weights: dict[int, float] = {}
+        for term, rows in self.rows.items():
+            bits = self.bits[term]
+            for row in rows:
+                weights[row] = weights.get(row, 0.0) + bits
+        best = sorted(weights, key=weights.__getitem__, reverse=True)[:most]
+        held: dict[int, list[str]] = {row: [] for row in best}
+        for term, rows in self.rows.items():
+            for row in held.keys() & rows:
+                held[row].append(term)
+        return held
+
+    def named(self) -> dict[int, float]:
+        """The few rows that hold a name of the text, with what it weighs."""
+        found: dict[int, float] = {}
+        for name in self.terms.names:
+            bits = self.terms.bits_of_name(name)
+            rare = any(part.lower() in self.rows for part in name.split())  # else it is dear to look for
+            if bits >= _NAME_BITS and (rare or self._condition == "<"):
+                for row in self._holding(name, _NAMED_ROWS):
+                    found[row] = max(bits, found.get(row, 0.0))
+        return found
+
+    def weighed(self, terms: Iterable[str]) -> tuple[float, float, int]:
+        """What these terms weigh together, how far that is beyond chance (below 0 for a single one), how many count."""
+        present = set(terms)
+        bits, many = 0.0, 0
+        for term in present & self.terms.stems.keys():
+            if self.bits[term] >= _INFORMS:
+                bits, many = bits + self.bits[term], many + 1
+        for stretch in self._stretches(present):
+            more = sum(self.terms.guesses.get(pair, 0.0) for pair in stretch[1:])
+            bits += max(self.bits[pair] for pair in stretch) + _MORE * more
+            many += (len(stretch) + 2) // 2
+        if many < 2:
+            return bits, -1.0, many
+        chance = log2(self.size + _FEWEST) + _choices(max(self.terms.many, many), many)
+        return bits, bits - chance, many
+
+    def _stretches(self, present: set[str]) -> Iterator[list[str]]:
+        """Pairs that follow each other in the text and are present, each once."""
+        seen: set[str] = set()
+        for run in self.terms.runs:
+            stretch: list[str] = []
+            for at in range(len(run) - 1):
+                pair = run[at : at + 2]
+                if pair in present and pair in self.bits and pair not in seen:
+                    stretch.append(pair)
+                    seen.add(pair)
+                elif stretch:
+                    yield stretch
+                    stretch = []
+            if stretch:
+                yield stretch
+
+
+def scores(index: Index, wanted: query.Query) -> dict[int, float]:
+    """The rows of which the text surely speaks, with their weight in bits."""
+    terms = _Terms(wanted)
+    if not index.fts or not terms.guesses:
+        return {}
+    return _of_documents(index, terms) | _of_turns(index, terms)
+
+
+def may_tell(wanted: query.Query) -> bool:
+    """Whether there can be evidence for a text at all: not for a single short word."""
+    terms = _Terms(wanted)
+    guesses = terms.guesses
+    named = any(
+        bits >= (_TITLE_BITS if term in terms.stems else _TITLE_PAIR_BITS) for term, bits in guesses.items()
+    )
+    return named or len(guesses) > 1 or bool(terms.names)
+
+
+def _pair_bits(pair: str) -> float:
+    if any("\u3040" <= char <= "\u309f" for char in pair):
+        return _PAIR[3]
+    if all("\u3400" <= char <= "\u9fff" or char >= "\U00020000" for char in pair):
+        return _PAIR[0]
+    alike = all("\uac00" <= char <= "\ud7af" or "\u30a0" <= char <= "\u9fff" for char in pair)
+    return _PAIR[1] if alike else _PAIR[2]
+
+
+def _choices(many: int, few: int) -> float:
+    """Bits of the number of ways to choose ``few`` things from ``many``."""
+    return sum(log2((many - at) / (at + 1)) for at in range(few))
+
+
+def _near_best(found: dict[int, float]) -> dict[int, float]:
+    best = max(found.values(), default=0.0)
+    return {row: bits for row, bits in found.items() if bits >= _CLOSE * best}
+
+
+# -- documents
+
+
+def _of_documents(index: Index, terms: _Terms) -> dict[int, float]:
+    (size,) = index.db.execute("SELECT count(*) FROM section").fetchone()
+    if not size:
+        return {}
+    side = _Side(index, terms, "<", size)
+    named = side.named()
+    held = side.terms_by_row(_DOCUMENTS)
+    about = _Names(index, [*held, *named])
+    entitled = about.entitled(side, held)
+    found: dict[int, float] = {}
+    for row, present in held.items():
+        bits, beyond, many = side.weighed(present)
+        names = about.texts.get(row, "")
+        sure = many > 2 or any(terms.stands_in(term, names) for term in present)
+        if beyond >= (_ABOUT if sure else _DOCUMENT):
+            found[row] = bits
+    for row, bits in (*named.items(), *entitled.items()):
+        found[row] = max(bits, found.get(row, 0.0))
+    return _near_best(found)
+
+
+class _Names:
+    """What the documents of some sections are called: ``texts`` has the words by which each section is told."""
+
+    def __init__(self, index: Index, rows: Iterable[int]) -> None:
+        self.texts: dict[int, str] = {}
+        self._titles: dict[int, tuple[int, str]] = {}
+        for row, document, heading, path, title, name, description, said in index.db.execute(
+            "SELECT -s.id, d.id, s.heading, d.path, d.title, d.name, d.description, d.said"
+            " FROM section s JOIN document d ON s.document = d.id"
+            f" WHERE s.id IN ({','.join(str(-row) for row in rows)})"
+        ):
+            file = path.rpartition("/")[2].removesuffix(".md")
+            self._titles[row] = document, f"{title} {name} {file}".lower()
+            self.texts[row] = f"{path} {title} {name} {heading} {description} {said}".lower()
+
+    def entitled(self, side: _Side, held: dict[int, list[str]]) -> dict[int, float]:
+        """Of the documents that a single word of the text names the sections that hold it, if there are but few."""
+        found: dict[int, float] = {}
+        for term, guess in side.terms.guesses.items():
+            is_pair = term not in side.terms.stems
+            if term not in side.rows or guess < (_TITLE_PAIR_BITS if is_pair else _TITLE_BITS):
+                continue
+            rows = [row for row in side.rows[term] if row in held and self._is_called(row, term, is_pair)]
+            if 0 < len({self._titles[row][0] for row in rows}) <= _TITLE_DOCUMENTS:
+                for row in rows:
+                    bits = side.weighed(held[row])[0]
+                    found[row] = max(bits, found.get(row, 0.0))
+        return found
+
+    def _is_called(self, row: int, term: str, is_pair: bool) -> bool:
+        title = self._titles.get(row, (0, ""))[1]
+        return term in title if is_pair else _base(term) in map(_base, query.words_of(title))
+
+
+def _base(word: str) -> str:
+    """A word without the commonest endings: less than a stem, as `implementation` is not what `implement it` names."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+# -- turns
+
+
+def _of_turns(index: Index, terms: _Terms) -> dict[int, float]:
+    (size,) = index.db.execute("SELECT max(id) FROM turn").fetchone()
+    if not size:
+        return {}
+    side = _Side(index, terms, ">", size)
+    named = side.named()
+    held = side.terms_by_row(_TURNS)
+    likely = [row for row, present in held.items() if side.weighed(present)[1] >= _TURN]
+    found: dict[int, float] = {}
+    for row, prompt, answer in index.db.execute(
+        f"SELECT id, prompt, answer FROM turn WHERE id IN ({','.join(map(str, [*likely, *named]))})"
+    ):
+        said = f"{prompt if _says_something(prompt) else ''} {answer}".lower()
+        there = [term for term in held.get(row, ()) if terms.stands_in(term, said)]
+        bits = side.weighed(held.get(row, ()))[0]
+        told, beyond, _ = side.weighed(there)
+        if row in named and any(_in_order(name, said) for name in terms.names):
+            found[row] = max(bits, named[row])
+        elif beyond >= 0 and told >= bits / 2:
+            found[row] = bits
+    return _near_best(found)
+
+
+def _says_something(prompt: str) -> bool:
+    """Whether a prompt is longer than small talk: who says `go on` again does not ask for the last time it was said."""
+    return prompt.count(" ") >= _SHORT or query.dense(prompt) >= _SHORT_DENSE
+
+
+def _in_order(name: str, low: str) -> bool:
+    return f" {name.lower()} " in f" {' '.join(query.words_of(low))} "
