@@ -125,14 +125,14 @@ class Memory:
             held = draft.read(path)
             if held == data:
                 return None
+            if draft.folder(path):
+                raise NeosianError(
+                    f"{place} is a folder. Nothing was written.", f"neosian memory view {place}"
+                )
             self._in_step(draft, place, path)
             if held is not None:
                 raise Conflict(
                     str(place), "it exists already.", _shown(held), body, f"neosian memory view {place}"
-                )
-            if draft.folder(path):
-                raise NeosianError(
-                    f"{place} is a folder. Nothing was written.", f"neosian memory view {place}"
                 )
             self._put(draft, place, path, None, data)
             return f"Create {path}"

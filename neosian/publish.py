@@ -36,6 +36,8 @@ LOGS = ("record", "sessions")
 _UNDER_WAY = ("rebase-merge", "rebase-apply")
 _MERGING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", *_UNDER_WAY)
 _BETWEEN_STEPS = 0.1
+_MOST_STEPS = 50
+"""Commits of one landing that are looked at one by one."""
 
 
 def merging(repo: Repo) -> bool:
@@ -136,7 +138,7 @@ def _take_back(repo: Repo, base: str, new: str, tip: str, patience: float) -> No
 
 def _move(repo: Repo, base: str | None, new: str) -> None:
     """Steps 3 and 4; the index lock is ours."""
-    changes = repo.diff(base, new)
+    steps = _steps(repo, base, new)
     attached = checked_out(repo)
     if attached and repo.index_seen is not None and _signature(repo) != repo.index_seen:
         raise MovedError("Somebody's git wrote the index meanwhile.", "neosian status")
@@ -144,10 +146,40 @@ def _move(repo: Repo, base: str | None, new: str) -> None:
         if attached != checked_out(repo):
             raise MovedError("A checkout came between.", "neosian status")
         if attached:
-            _write_out(repo, changes)
+            _write_out(repo, _in_one(repo, steps))
             _sign_index(repo)
         main.commit()
-    Recent(repo).add(changes)
+    Recent(repo).add(steps)
+
+
+def _steps(repo: Repo, base: str | None, new: str) -> list[Change]:
+    """What changed from ``base`` to ``new``, commit by commit; between commits of another kind what differs."""
+    steps: list[Change] = []
+    each = new
+    for _ in range(_MOST_STEPS):
+        above = next(iter(repo.parents(each)), None)
+        steps = [*repo.diff(above, each), *steps]
+        if above == base:
+            return steps
+        if above is None:
+            break
+        each = above
+    return repo.diff(base, new)
+
+
+def _in_one(repo: Repo, steps: list[Change]) -> list[Change]:
+    """One change a path. Where the folder holds what a commit between says (an adopted edit), that is ``before``."""
+    by_path: dict[str, list[Change]] = {}
+    for step in steps:
+        by_path.setdefault(step.path, []).append(step)
+    changes = []
+    for path, (first, *more) in by_path.items():
+        last = more[-1] if more else first
+        here = work_tree_id(repo, path) if more else ""
+        before = here if here in [step.before for step in more] else first.before
+        if not more or before != last.after:
+            changes.append(Change(last.status, path, before, last.after, last.is_program))
+    return changes
 
 
 def _look_again(repo: Repo, patience: float) -> tuple[str | None, dict[str, str]]:
