@@ -17,7 +17,7 @@ from neosian import merging, scope, settings
 from neosian.clients import claude_install
 from neosian.errors import NeosianError
 from neosian.launcher import hook_line, install_launcher, is_hook_line
-from neosian.merging import Look, Place, Plan, Wish
+from neosian.merging import Look, Place, Plan
 
 _ASKING = 5.0  # seconds a client has to tell its version
 
