@@ -90,9 +90,9 @@ def shown(data: bytes) -> str:
 
 
 def clean(text: str) -> str:
-    """Text from a caller as it can stand in a document: plain line ends, no lone surrogates."""
+    """Text from a caller as it can stand in a document: plain line ends, no lone surrogates, no byte order mark."""
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.removeprefix(_BOM).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def str_replace(data: bytes, old: str, new: str) -> bytes:
