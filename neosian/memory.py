@@ -263,6 +263,12 @@ class Memory:
                 ) from None
             if data == held:
                 return None
+            if _changes_others(held, data, key):
+                raise NeosianError(
+                    f"{place}: its front matter is written so that {key!r} cannot be changed alone."
+                    " Nothing was written.",
+                    f"neosian memory edit {place}",
+                )
             self._put(draft, place, path, held, data)
             return f"{said} {path}"
 
@@ -413,7 +419,7 @@ class Memory:
         problem = matter.read(header)[1] if is_new else ""
         if problem:
             raise NeosianError(
-                f"{place}: its front matter would be no YAML: {problem}. Nothing was written.",
+                f"{place}: its front matter could not be read: {problem}. Nothing was written.",
                 "quote the value",
             )
         draft.put(path, data)
@@ -441,6 +447,16 @@ def _answered(held: bytes, data: bytes) -> bytes:
     if after.flagged and after.flagged == before.flagged and not matter.read(after.header)[1]:
         return editing.drop_key(data, "flagged")
     return data
+
+
+def _changes_others(held: bytes, data: bytes, key: str) -> bool:
+    """Whether anything but a key reads otherwise than before: a line that begins like it may stand in another value."""
+    before, wrong = matter.read(documents.read(held).header)
+    after, wrong_now = matter.read(documents.read(data).header)
+    before, after = (
+        {each: value for each, value in values.items() if each.lower() != key} for values in (before, after)
+    )
+    return not (wrong or wrong_now) and repr(before) != repr(after)
 
 
 def _says_no(data: bytes, key: str) -> bool:

@@ -94,15 +94,15 @@ def settle(path: str, names_in: Callable[[str], Iterable[str]]) -> str:
     ``names_in(folder)`` gives the names that are in a folder ("" is the scope itself). A name that is there in
     another case raises ``Twin``.
     """
-    settled = ""
-    parts = path.split("/")
-    for number, part in enumerate(parts):
+    settled, has_twin = "", False
+    for part in path.split("/"):
         names = list(names_in(settled))
         found = part if part in names else next((name for name in names if same_name(name, part)), "")
-        if not found and (twin := next((name for name in names if _folded(name) == _folded(part)), "")):
-            there = f"{settled}/{twin}" if settled else twin
-            raise Twin(path, "/".join([there, *parts[number + 1 :]]))
-        settled = f"{settled}/{found or part}" if settled else found or part
+        twin = "" if found else next((name for name in names if _folded(name) == _folded(part)), "")
+        has_twin = has_twin or bool(twin)
+        settled = "/".join(filter(None, (settled, found or twin or part)))
+    if has_twin:
+        raise Twin(path, settled)
     return settled
 
 

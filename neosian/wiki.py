@@ -150,7 +150,9 @@ class Wiki:
         try:
             return place.at(paths.settle(place.path, names))
         except paths.Twin as twin:
-            raise Missing(str(place), other=str(place.at(twin.other))) from None
+            folder, _, name = twin.other.rpartition("/")
+            other = str(place.at(twin.other)) if name in names(folder) else ""
+            raise Missing(str(place), other=other) from None
 
     def data(self, place: Place, at: str | None) -> bytes | None:
         """A file's bytes: the folder's where main is checked out, else main's, or those at a revision."""
@@ -199,9 +201,9 @@ class Wiki:
         if at is not None:
             repo = place.store.repo
             rev = commits.revision(repo, at) if place.store.exists else None
-            found = (
-                [path for path, _ in repo.ls(rev, place.path) if documents.is_document(path)] if rev else []
-            )
+            below = f"{place.path}/" if place.path else ""
+            held = repo.ls(rev, below) if rev else []
+            found = [path for path, _ in held if documents.is_document(path)]
             if not found:
                 raise Missing(str(place), at=at)
             return "\n".join(f"- {place.at(path)}" for path in sorted(found))
@@ -215,7 +217,9 @@ class Wiki:
         """The page of a session, or the newest sessions."""
         name = place.path.partition("/")[2].removesuffix(".md").rpartition("/")[2]
         if not place.store.exists:
-            raise Missing(str(place))
+            if name:
+                raise Missing(str(place))
+            return "No sessions yet."
         if not name:
             with Index.open(place.store.cache) as index:
                 index.catch_up(place.store.repo, None)

@@ -289,8 +289,12 @@ def test_a_read_only_mount_is_read_and_not_written(home: Home) -> None:
 
 def test_a_twin_by_case_is_refused_wherever_it_would_lie(memory: Memory) -> None:
     memory.create("/project/tools/bash.md", "x\n")
-    for path in ("/project/A.md", "/project/Tools/new.md", "/project/tools/BASH.md"):
-        refused(memory, lambda m, path=path: m.create(path, "y"), Twin, "upper and lower case")  # type: ignore[misc]
+    acts: list[Act] = [
+        lambda m: m.create("/project/A.md", "y"), lambda m: m.create("/project/Tools/new.md", "y"),
+        lambda m: m.create("/project/tools/BASH.md", "y"),
+    ]  # fmt: skip
+    for act in acts:
+        refused(memory, act, Twin, "upper and lower case")
     refused(memory, lambda m: m.rename(A, "/project/TOOLS/a.md"), Twin)
     refused(memory, lambda m: m.delete("/project/A.md"), Twin)
 
@@ -339,13 +343,14 @@ def test_a_long_text_in_a_conflict_is_cut(memory: Memory) -> None:
 
 def test_nothing_lies_below_a_document_and_none_is_a_folder(home: Home, memory: Memory) -> None:
     memory.create("/project/how/x.md", "x\n")
-    for act in (
+    acts: list[Act] = [
         lambda m: m.create("/project/a.md/b.md", "x"),
         lambda m: m.rename("/project/how/x.md", "/project/a.md/b.md"),
         lambda m: m.rename("/project/how", "/project/a.md/b"),
         lambda m: m.rename("/project/how", "/project/how/deeper"),
         lambda m: m.rename("/project/how/x.md", "/project/how/x.md/y.md"),
-    ):
+    ]
+    for act in acts:
         refused(memory, act, NeosianError)
     memory.create("/project/f.md/x.md", "a folder of that name\n")
     refused(memory, lambda m: m.create("/project/f.md", "x"), NeosianError, "is a folder")
@@ -429,7 +434,11 @@ def test_a_persons_new_document_is_no_place_for_another(home: Home, memory: Memo
 
 def test_an_edit_of_what_a_person_changed_since_is_a_conflict(home: Home, memory: Memory) -> None:
     home.write("a.md", "all new\n")
-    for act in (lambda m: m.str_replace(A, "Fridays", "x"), lambda m: m.rewrite(A, b"x", DEPLOY.encode())):
+    acts: list[Act] = [
+        lambda m: m.str_replace(A, "Fridays", "x"),
+        lambda m: m.rewrite(A, b"x", DEPLOY.encode()),
+    ]
+    for act in acts:
         with pytest.raises(Conflict, match="all new"):
             act(memory)
     assert (home.shop / "a.md").read_text() == "all new\n"
@@ -494,11 +503,12 @@ def test_a_folder_with_a_document_being_edited_is_neither_moved_nor_deleted(
     for name in ("x.md", "y.md"):
         memory.create(f"/project/how/{name}", "text\n")
     home.write("how/y.md", "half a sent", age=-1.5)
-    for act in (
+    acts: list[Act] = [
         lambda m: m.delete("/project/how"),
         lambda m: m.rename("/project/how", "/project/ways"),
         lambda m: m.rename("/project/how", "/user/how"),
-    ):
+    ]
+    for act in acts:
         refused(memory, act, Unlanded, "how/y.md")
 
 
@@ -570,10 +580,11 @@ def test_a_linked_document_is_neither_read_nor_written(home: Home, memory: Memor
         if committed:
             git(home.shop, "add", "b.md")
             git(home.shop, "commit", "-qm", "Link")
-        for act in (
+        acts: list[Act] = [
             lambda m: m.create(B, "x"), lambda m: m.str_replace(B, "private", "x"), lambda m: m.insert(B, 0, "x"),
             lambda m: m.rewrite(B, b"x", b"private\n"), lambda m: m.pin(B), lambda m: m.rename(A, B), lambda m: m.delete(B),
-        ):  # fmt: skip
+        ]  # fmt: skip
+        for act in acts:
             with pytest.raises(NeosianError):
                 act(memory)
         with pytest.raises(Missing):
@@ -587,12 +598,13 @@ def test_a_link_in_git_is_not_written_through_from_another_branch(home: Home, me
     git(home.shop, "add", "b.md")
     git(home.shop, "commit", "-qm", "Link")
     git(home.shop, "checkout", "-q", "-b", "topic")
-    for act in (
+    acts: list[Act] = [
         lambda m: m.create(B, "x"),
         lambda m: m.str_replace(B, "a", "x"),
         lambda m: m.rewrite(B, b"x", b"a.md"),
         lambda m: m.delete(B),
-    ):
+    ]
+    for act in acts:
         refused(memory, act, NeosianError)
     with pytest.raises(Missing):
         memory.wiki.read(B)
@@ -612,12 +624,13 @@ def test_a_linked_folder_is_neither_read_nor_written_through(
     (outside / "y.txt").write_text("private\n")
     aged(outside / "x.md")
     (home.shop / "tools").symlink_to(outside, target_is_directory=True)
-    for act in (
+    acts: list[Act] = [
         lambda m: m.create("/project/tools/new.md", "x"), lambda m: m.create("/project/tools/x.md", "x"),
         lambda m: m.str_replace("/project/tools/x.md", "private", "x"), lambda m: m.delete("/project/tools/x.md"),
         lambda m: m.delete("/project/tools"), lambda m: m.rename(A, "/project/tools/a.md"),
         lambda m: m.rename("/project/tools/x.md", B),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for act in acts:
         with pytest.raises(NeosianError):
             act(memory)
     with pytest.raises(Missing):
@@ -650,10 +663,11 @@ def test_a_linked_store_works(home: Home, tmp_path: Path) -> None:
 
 
 def test_a_flag_is_shown_until_the_document_changes_through_the_verbs(home: Home, memory: Memory) -> None:
-    for edit in (
+    edits: list[Callable[[], object]] = [
         lambda: memory.str_replace(A, "Fridays", "Mondays"), lambda: memory.insert(A, 4, "x"),
         lambda: memory.rewrite(A, (home.shop / "a.md").read_bytes() + b"y\n", (home.shop / "a.md").read_bytes()),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for edit in edits:
         memory.flag(A, "stale", "see the calendar")
         assert flags_of(home) == "stale: see the calendar"
         edit()
@@ -799,3 +813,71 @@ memory.rename('/project/a.md', '/project/how/b.md')
     assert git(home.shop, "show", f"main:{path}") == text.rstrip("\n")
     assert git(home.shop, "show", "main:c.md") == "theirs"
     assert is_whole(home.shop)
+
+
+# -- front matter
+
+
+@pytest.mark.parametrize("header", ["title: a: b", "title: 'open", "- x\ntitle: y", "title: x\ntitle: y"])
+def test_no_new_document_has_front_matter_that_is_no_yaml(header: str, memory: Memory) -> None:
+    text = f"---\n{header}\n---\nbody\n"
+    refused(memory, lambda m: m.create(B, text), NeosianError, "could not be read: line")
+
+
+def test_no_edit_makes_front_matter_that_is_no_yaml(memory: Memory) -> None:
+    memory.create(B, "---\ntitle: x\n---\nbody\n")
+    refused(
+        memory, lambda m: m.str_replace(B, "title: x", "title: [x"), NeosianError, "could not be read: line"
+    )
+    refused(memory, lambda m: m.insert(B, 1, "  odd: 1"), NeosianError, "could not be read: line")
+
+
+def test_a_document_with_broken_front_matter_is_edited_in_its_body_alone(home: Home, memory: Memory) -> None:
+    held = "---\ntitle: a: b\nflagged: wrong\n---\n"
+    home.committed("b.md", held + "body\n")
+    memory.str_replace(B, "body", "text")
+    assert (home.shop / "b.md").read_text() == held + "text\n"
+    acts: list[Act] = [
+        lambda m: m.pin(B),
+        lambda m: m.flag(B, "stale"),
+        lambda m: m.str_replace(B, "title: a: b", "title: c: d"),
+    ]
+    for act in acts:
+        refused(memory, act, NeosianError, "could not be read: line")
+    memory.str_replace(B, "title: a: b", "title: 'a: b'")
+    memory.pin(B)
+    assert is_whole(home.shop)
+
+
+@pytest.mark.parametrize(
+    ("header", "on", "said"),
+    [
+        ('text: "one\npinned: no\ntwo"\n', True, "cannot be changed alone"),
+        ("map: {\npinned: true,\na: 1}\n", False, "cannot be changed alone"),
+        ("pinned: &x no\nb: *x\n", True, "could not be read: line 3"),
+    ],
+)
+def test_a_line_that_only_looks_like_a_key_is_left_alone(
+    header: str, on: bool, said: str, home: Home, memory: Memory
+) -> None:
+    home.committed("b.md", f"---\n{header}---\nbody\n")
+    refused(memory, lambda m: m.pin(B, on), NeosianError, said)
+
+
+def test_front_matter_is_never_run(home: Home, memory: Memory, tmp_path: Path) -> None:
+    owned = tmp_path / "owned"
+    header = f"---\ntitle: !!python/object/apply:os.system ['touch {owned}']\n---\n"
+    home.committed("b.md", header + "body\n")
+    refused(memory, lambda m: m.pin(B), NeosianError, "could not be read: line 2")
+    memory.str_replace(B, "body", "text")
+    assert (home.shop / "b.md").read_text() == header + "text\n"
+    assert not owned.exists()
+
+
+def test_long_front_matter_of_a_person_is_edited_beside_it(home: Home, memory: Memory) -> None:
+    header = "---\n" + "".join(f"key{n}: 'value # {n}'\n" for n in range(6_000)) + "---\n"
+    home.committed("b.md", header + "body\n")
+    memory.str_replace(B, "body", "text")
+    memory.str_replace(B, "value # 17'", "value # 18'")
+    assert (home.shop / "b.md").read_text() == header.replace("value # 17'", "value # 18'") + "text\n"
+    refused(memory, lambda m: m.pin(B), NeosianError, "would not be read")

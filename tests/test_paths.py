@@ -183,6 +183,7 @@ def test_a_name_in_another_unicode_form_is_the_one_that_is_there() -> None:
         ("a.MD", "a.md", "a.md"),
         ("Tools/x.md", "tools/y.md", "tools/x.md"),
         ("a/B/c.md", "a/b/d.md", "a/b/c.md"),
+        ("A/B/c.md", "a/b/C.md", "a/b/C.md"),
         ("É.md", "é.md", "é.md"),
         ("É.md", "e\u0301.md", "e\u0301.md"),
         ("ΣΑΣ.md", "σας.md", "σας.md"),
