@@ -167,10 +167,14 @@ def _intro(
     for folder in (home.store.path, f"the folder that `{command} path` prints"):
         lines = [
             f"neosian keeps the memory of {scope}: notes and every earlier turn, under git.",
-            f"Read: memory_search, memory_view, recall_turn, if you have these tools (server neosian-memory), else"
-            f" `{command} search WORDS`, `{command} memory view PATH`, `{command} recall N --conversation ID`.",
-            "Save what should last as a short note, one topic each: memory_create, memory_str_replace, else a markdown"
-            f" file below {folder}.",
+            (
+                "Read: memory_search, memory_view, recall_turn, if you have these tools (server neosian-memory), else"
+                f" `{command} search WORDS`, `{command} memory view PATH`, `{command} recall N --conversation ID`."
+            ),
+            (
+                "Save what should last as a short note, one topic each: memory_create, memory_str_replace, else a"
+                f" markdown file below {folder}."
+            ),
         ]
         if sessions:
             _, session, turns = sessions[0]

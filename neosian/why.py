@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neosian import commits, conversations, history, speech
+from neosian import commits, conversations, history, speech, turns
 from neosian.errors import NeosianError, UsageError
 
 TYPE_CHECKING = False
@@ -57,10 +57,14 @@ def explain(
     wanted = lines if line is None else lines[line - 1 : line]
     wrote = _commits(store.repo, {each.commit for each in wanted if each.commit})
     repos = [store.repo, *(other.repo for other in elsewhere if other.path != store.path)]
-    known = {
-        name: _source(repos, name) for name in {name for each in wrote.values() for name in each.sources}
-    }
-    sources = {id: [known[name] for name in commit.sources] for id, commit in wrote.items()}
+    known: dict[tuple[str, float | None], Source] = {}
+    sources: dict[str, list[Source]] = {}
+    for commit in wrote.values():
+        # A conversation alone is named by what was written while a turn ran: which one, its time tells.
+        at = None if "Source" in commit.trailers else commit.at
+        keys = [(name, None if "#" in name else at) for name in commit.sources]
+        known |= {key: _source(repos, *key) for key in keys if key not in known}
+        sources[commit.id] = [known[key] for key in keys]
     found: list[Passage] = []
     before: str | None = ""  # no commit is named so
     for number, each in enumerate(wanted, first):
@@ -76,18 +80,30 @@ def _commits(repo: Repo, ids: set[str]) -> dict[str, Commit]:
     return {commit.id: commit for commit in found}
 
 
-def _source(repos: Sequence[Repo], name: str) -> Source:
-    """A source with its prompt, from the first repository that has its turn."""
+def _source(repos: Sequence[Repo], name: str, at: float | None) -> Source:
+    """A source with its prompt, from the first repository that has its turn; of a conversation the turn that ran at
+    ``at``."""
     conversation, turn = conversations.split(name)
-    for repo in repos if turn is not None else ():
+    for repo in repos if turn is not None or at is not None else ():
         try:
-            found = conversations.turn(repo, conversation, turn or 0)
+            found = (
+                _running(repo, conversation, at or 0)
+                if turn is None
+                else conversations.turn(repo, conversation, turn)
+            )
         except NeosianError:
             continue
-        said = [*found.prompts, *found.machine_prompts]
-        return Source(
-            conversation,
-            turn,
-            speech.snippet(speech.spoken(said[0]) or said[0], _PROMPT_MOST) if said else "",
-        )
+        if found is not None:
+            said = [*found.prompts, *found.machine_prompts]
+            prompt = speech.snippet(speech.spoken(said[0]) or said[0], _PROMPT_MOST) if said else ""
+            return Source(conversation, found.number, prompt)
     return Source(conversation, turn, "")
+
+
+def _running(repo: Repo, conversation: str, at: float) -> turns.Turn | None:
+    """The turn of a conversation that ran at a time; None where none did, or it has not landed yet."""
+    for turn in conversations.turns_of(repo, conversation):
+        times = [turns.seconds(str(line["at"])) for line in turn.lines]
+        if int(min(times)) <= at <= max(times) + 1:  # git keeps whole seconds
+            return turn
+    return None

@@ -9,7 +9,7 @@ import pytest
 
 from neosian import why
 from neosian.errors import UsageError
-from tests.scopes import ADA, BOB, Scope
+from tests.scopes import ADA, BOB, NOW, Scope
 
 AGENT = "codex <codex@neosian.invalid>"
 
@@ -69,6 +69,19 @@ def test_without_sources_the_commit_s_own_turn_stands_for_them(
     assert sources(passage) == [(ADA, 1, "Remember it")]
     assert passage.commit is not None
     assert passage.commit.client == client
+
+
+def test_a_conversation_alone_means_the_turn_that_ran_then(scope: Scope) -> None:
+    scope.land(ADA, 1, "Look around", at=NOW - 600)
+    scope.land(ADA, 2, "Save that", at=NOW)
+    scope.write("a.md", "saved\n")
+    scope.commit(f"Create a.md\n\nConversation: {ADA}\nClient: claude-code", author=AGENT, at=NOW)
+    (passage,) = why.explain(scope.store, "a.md")
+    assert sources(passage) == [(ADA, 2, "Save that")]
+    scope.write("a.md", "later\n")
+    scope.commit(f"Edit a.md\n\nConversation: {ADA}\nClient: claude-code", author=AGENT, at=NOW + 600)
+    (passage,) = why.explain(scope.store, "a.md")
+    assert sources(passage) == [(ADA, None, "")]
 
 
 def test_a_person_s_lines_have_neither_client_nor_source(scope: Scope) -> None:
