@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import log2
 
-from neosian import query
+from neosian import query, speech
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -235,7 +235,19 @@ def scores(index: Index, wanted: query.Query) -> dict[int, float]:
     return _of_documents(index, terms) | _of_turns(index, terms)
 
 
-def may_tell(wanted: query.Query) -> bool:
+def asked(prompt: str) -> str:
+    """What of a prompt can bring something to mind: the person's own words; of a slash command, those after its name.
+
+    "" where a machine made the prompt, and where its words are too few to tell one thing from another.
+    """
+    words = speech.spoken(prompt)
+    command, _, rest = words.partition(" ")
+    if words.startswith("/") and command[1:2].isalpha() and "/" not in command[1:]:
+        words = rest
+    return words if _may_tell(query.parse(words)) else ""
+
+
+def _may_tell(wanted: query.Query) -> bool:
     """Whether there can be evidence for a text at all: not for a single short word."""
     terms = _Terms(wanted)
     guesses = terms.guesses

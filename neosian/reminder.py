@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from neosian import context, documents, evidence, files, query, recall, speech
+from neosian import context, documents, files, query, recall
 from neosian.cache import Damaged
 from neosian.context import Block
 from neosian.documents import is_past
@@ -31,23 +31,11 @@ _WHOLE, _PART = 700, 400  # a note up to this is shown whole; of a longer one, w
 _ASKED, _ANSWERED = 160, 300
 
 
-def asked(prompt: str) -> str:
-    """What of a prompt can bring something to mind: the person's own words; of a slash command, those after its name.
-
-    "" where a machine made the prompt, and where its words are too few to tell one thing from another.
-    """
-    words = speech.spoken(prompt)
-    command, _, rest = words.partition(" ")
-    if words.startswith("/") and command[1:2].isalpha() and "/" not in command[1:]:
-        words = rest
-    return words if evidence.may_tell(query.parse(words)) else ""
-
-
 def reminder(
     mounts: Sequence[Mount], words: str, *, window: Window, conversation: str, client: str, now: float, cost: Cost,
     budget: int = BUDGET, command: str = "neosian", nonce: str = "",
 ) -> Block:  # fmt: skip
-    """What is to be said with a prompt, given its ``words`` (`asked`); an empty block where nothing is.
+    """What is to be said with a prompt, given its ``words`` (see `evidence.asked`); an empty block where nothing is.
 
     What is in the session's ``window`` is not said again. ``cost`` and ``budget`` are in the client's unit.
     """

@@ -220,6 +220,10 @@ def test_importing_the_package_loads_nothing_of_it() -> None:
     assert [name for name in loaded_by("neosian") if name.startswith("neosian.")] == []
 
 
-@pytest.mark.parametrize("face", ["beginning", "reminding"])
+@pytest.mark.parametrize("face", ["beginning", "reminding", "answering"])
 def test_what_answers_a_client_has_no_time_for_patterns(face: str) -> None:
     assert loaded_by(f"neosian.{face}") & {"re", "json", "enum"} == set()
+
+
+def test_small_talk_loads_neither_the_index_nor_the_store() -> None:
+    assert loaded_by("neosian.reminding") & {"_sqlite3", "sqlite3", "neosian.index", "neosian.store"} == set()

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from neosian.context import Block, Mount, utf16
+from neosian.evidence import asked
 from neosian.index import Index
-from neosian.reminder import asked, reminder
+from neosian.reminder import reminder
 from neosian.window import Window
 from tests.scopes import ADA, BOB, NOW, Scope, turn_lines
 
