@@ -158,18 +158,11 @@ def _subject(edits: list[Edit]) -> str:
 
 
 def holds_secret(data: bytes) -> bool:
-    """Whether a document holds what must not reach git: a secret, or a `<private>` part outside of code."""
-    import re
-
-    from neosian.redact import hide_private, redact
+    """Whether a document holds what must not reach git."""
+    from neosian.redact import redact_document
 
     text = data.decode("utf-8", "replace")
-    if redact(text) != text:
-        return True
-    if "private" not in text.lower():
-        return False
-    prose = re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)
-    return hide_private(prose, whole=False) != prose
+    return redact_document(text) != text
 
 
 def _note_waiting(repo: Repo, paths: list[str]) -> None:

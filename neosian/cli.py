@@ -18,6 +18,7 @@ COMMANDS = {
     "board": "tell what is being done, and by whom",
     "skills": "list the skills, or show one",
     "recall": "show a turn whole",
+    "replay": "print what an agent was given, word for word",
     "search": "find turns and documents",
     "sessions": "list the sessions",
     "audit": "tell who changed what, when, and from which turn",

@@ -130,10 +130,13 @@ def turn(repo: Repo, conversation: str, n: int, at: str | None = None) -> turns.
     )
 
 
-def find_turns(
-    stores: Iterable[Store], name: str, number: int | None = None, at: str | None = None
-) -> list[turns.Turn]:
-    """The turns that are meant, or the one with this number, from whichever scope has their conversation."""
+def found_in(
+    stores: Iterable[Store], name: str, at: str | None = None, *, asked: int | None = None
+) -> tuple[str, Store]:
+    """`client:conversation` of the one that begins with ``name``, and its scope; ``asked``: of it this turn alone.
+
+    ``NeosianError`` names the candidates when there are several, and the way to a list when there is none.
+    """
     found: dict[str, Store] = {}
     failed: NeosianError | None = None
     for store in stores:
@@ -148,18 +151,23 @@ def find_turns(
             failed = error
         finally:
             store.repo.close()
-    if not found and number is None and name.isdigit() and len(name) < 6 and failed is not None:
-        raise UsageError(
-            f"Of which conversation is turn {name} wanted?", f"neosian recall {name} --conversation ID"
-        )
+    if not found and asked is None and name.isdigit() and len(name) < 6 and failed is not None:
+        raise UsageError(f"Of which conversation is turn {name} wanted?", f"neosian recall ID#{name}")
     if not found:
         raise failed or NeosianError("Nothing has been recorded yet.", "neosian status")
     full = the_one(name, [full for full in found if full.endswith(f":{name}")] or sorted(found))
-    repo = found[full].repo
+    return full, found[full]
+
+
+def find_turns(
+    stores: Iterable[Store], name: str, number: int | None = None, at: str | None = None
+) -> list[turns.Turn]:
+    """The turns that are meant, or the one with this number, from whichever scope has their conversation."""
+    full, store = found_in(stores, name, at, asked=number)
     try:
-        return turns_of(repo, full, at) if number is None else [turn(repo, full, number, at)]
+        return turns_of(store.repo, full, at) if number is None else [turn(store.repo, full, number, at)]
     finally:
-        repo.close()
+        store.repo.close()
 
 
 def containing(repo: Repo, text: str, limit: int) -> list[tuple[Conversation, turns.Line]]:

@@ -91,13 +91,17 @@ def shown(data: bytes) -> str:
 
 def clean(text: str) -> str:
     """Text from a caller as it can stand in a document: plain line ends, no lone surrogates, no byte order mark."""
+    return _plain(text).replace(_BOM, "")
+
+
+def _plain(text: str) -> str:
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text.removeprefix(_BOM).replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def str_replace(data: bytes, old: str, new: str) -> bytes:
     """The document with ``old``, which must stand in it exactly once, replaced by ``new``."""
-    text, old, new = _Text(data), clean(old), clean(new)
+    text, old, new = _Text(data), _plain(old), clean(new)
     if not old:
         raise EditError("old_str is empty: it must be the text that is to be replaced.")
     at = text.flat.find(old)
@@ -175,7 +179,7 @@ def set_key(data: bytes, key: str, value: str | bool) -> bytes:
     numbers = _lines_of(lines[start:end], key)
     if not numbers:
         lines.insert(end, f"{key}: {said}{_line_end(lines[end - 1])}")
-    elif _says(documents.scalars(clean("".join(lines[start:end]))).get(key, ""), value):
+    elif _says(documents.scalars(_plain("".join(lines[start:end]))).get(key, ""), value):
         return data
     else:
         number = start + numbers[-1]

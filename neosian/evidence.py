@@ -23,19 +23,27 @@ if TYPE_CHECKING:
 _BY_LENGTH = (0.0, 1.0, 1.0, 2.0, 3.0, 4.5, 6.0, 7.0, 8.0, 9.0)  # bits of a word of so many letters
 _PAIR = (3.0, 2.5, 1.0, 0.7)  # bits of a pair of: Han; Hangul or katakana; other dense scripts; with hiragana
 _MORE = 0.66  # of its bits for each further pair of one run: neighbours share a character
-_GUESSED = 64.0  # rows that the guess by length weighs as much as
+_GUESSED = 16.0  # rows that the guess by length weighs as much as
 _FEWEST = 8.0  # rows that there are at least taken to be
 _LISTED = 300  # rows; what stands in more of them says too little to be looked at
 _TERMS = 40  # of a long text, those with the most letters
 _INFORMS = 2.0  # bits that a word must have to be one of two
-# Bits beyond chance: of a document whose name or heading has one of the words, or that has three; with two; of a turn.
-_ABOUT, _DOCUMENT, _TURN = 3.0, 6.0, 6.0
+# Bits beyond chance: of a document whose name or heading has one of the words, or that has three; of one with two; of
+# a turn with three words; of one with two.
+_ABOUT, _DOCUMENT, _TURN, _TURN_OF_TWO = 2.5, 4.0, 4.0, 6.0
 _NAME_BITS, _NAME_BONUS = (
     8.0,
     3.0,
 )  # of a name written as code is; the bonus for its parts standing in this order
 _NAMED_ROWS = 10  # rows; a name in more of them is no longer one thing
 _NAMES = 8  # of a text that are looked for
+_RARE_BITS, _RARE_BITS_OF_TURN, _RARE_ROWS, _RARE_AMONG = (
+    4.5,
+    8.0,
+    3,
+    500,
+)  # a word is a name too if of so many turns so few hold it
+_TURN_WORDS = 3  # that a text must have before turns are looked for: `commit and push` is said in many
 _TITLE_BITS, _TITLE_PAIR_BITS, _TITLE_DOCUMENTS = (
     6.0,
     2.5,
@@ -54,12 +62,12 @@ class _Terms:
         pairs = {run[at : at + 2] for run in wanted.runs for at in range(len(run) - 1)}
         stems: dict[str, str] = {}
         for word in wanted.words:
-            if word not in pairs and not word.endswith("*") and not query.is_stop_word(word):
+            if word not in pairs and not word.endswith("*") and not query.is_everyday(word):
                 stems.setdefault(query.stem(word), word)
         self.stems = {word: stem for stem, word in stems.items()}
         self.runs = [run for run in wanted.runs if len(run) > 1]
-        self.many = len(self.stems) + sum(len(run) // 2 for run in self.runs)
-        guesses = {word: _BY_LENGTH[min(len(_base(word)), 9)] for word in self.stems}
+        self.many = len(self.stems) + sum(_words_in(len(run)) for run in self.runs)
+        guesses = {word: _BY_LENGTH[min(len(query.base(word)), 9)] for word in self.stems}
         guesses |= {pair: _pair_bits(pair) for pair in wanted.words if pair in pairs}
         self.guesses = dict(sorted(guesses.items(), key=lambda item: -item[1])[:_TERMS])
         self.names = wanted.names[:_NAMES]
@@ -89,6 +97,7 @@ class _Side:
                 others = len(held) - 1 + _GUESSED / 2**guess
                 self.bits[term] = log2((size + _GUESSED) / others)
                 self.rows[term] = held
+        self.rare = self._rare_words(_RARE_BITS if condition == "<" else _RARE_BITS_OF_TURN)
 
     def _holding(self, words: str, most: int) -> list[int]:
         """The rows that hold these words side by side; none where there are more than ``most``."""
@@ -121,7 +130,20 @@ class _Side:
             if bits >= _NAME_BITS and (rare or self._condition == "<"):
                 for row in self._holding(name, _NAMED_ROWS):
                     found[row] = max(bits, found.get(row, 0.0))
+        for word in self.rare:
+            for row in self.rows[word]:
+                found[row] = max(self.bits[word], found.get(row, 0.0))
         return found
+
+    def _rare_words(self, bits: float) -> list[str]:
+        """Words that so few of many rows hold that they name a thing."""
+        if self.size < _RARE_AMONG:
+            return []
+        return [
+            word
+            for word, rows in self.rows.items()
+            if word in self.terms.stems and len(rows) <= _RARE_ROWS and self.terms.guesses[word] >= bits
+        ]
 
     def weighed(self, terms: Iterable[str]) -> tuple[float, float, int]:
         """What these terms weigh together, how far that is beyond chance (below 0 for a single one), how many count."""
@@ -133,7 +155,7 @@ class _Side:
         for stretch in self._stretches(present):
             more = sum(self.terms.guesses.get(pair, 0.0) for pair in stretch[1:])
             bits += max(self.bits[pair] for pair in stretch) + _MORE * more
-            many += (len(stretch) + 2) // 2
+            many += _words_in(len(stretch) + 1)
         if many < 2:
             return bits, -1.0, many
         chance = log2(self.size + _FEWEST) + _choices(max(self.terms.many, many), many)
@@ -172,6 +194,11 @@ def may_tell(wanted: query.Query) -> bool:
         bits >= (_TITLE_BITS if term in terms.stems else _TITLE_PAIR_BITS) for term, bits in guesses.items()
     )
     return named or len(guesses) > 1 or bool(terms.names)
+
+
+def _words_in(characters: int) -> int:
+    """For how many words a run without spaces counts: small talk is mostly one run of up to four characters."""
+    return (characters + 3) // 4
 
 
 def _pair_bits(pair: str) -> float:
@@ -248,15 +275,7 @@ class _Names:
 
     def _is_called(self, row: int, term: str, is_pair: bool) -> bool:
         title = self._titles.get(row, (0, ""))[1]
-        return term in title if is_pair else _base(term) in map(_base, query.words_of(title))
-
-
-def _base(word: str) -> str:
-    """A word without the commonest endings: less than a stem, as `implementation` is not what `implement it` names."""
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word[: -len(ending)]
-    return word
+        return term in title if is_pair else query.base(term) in map(query.base, query.words_of(title))
 
 
 # -- turns
@@ -269,7 +288,7 @@ def _of_turns(index: Index, terms: _Terms) -> dict[int, float]:
     side = _Side(index, terms, ">", size)
     named = side.named()
     held = side.terms_by_row(_TURNS)
-    likely = [row for row, present in held.items() if side.weighed(present)[1] >= _TURN]
+    likely = [row for row, present in held.items() if _is_likely(side, present)]
     found: dict[int, float] = {}
     for row, prompt, answer in index.db.execute(
         f"SELECT id, prompt, answer FROM turn WHERE id IN ({','.join(map(str, [*likely, *named]))})"
@@ -278,7 +297,7 @@ def _of_turns(index: Index, terms: _Terms) -> dict[int, float]:
         there = [term for term in held.get(row, ()) if terms.stands_in(term, said)]
         bits = side.weighed(held.get(row, ()))[0]
         told, beyond, _ = side.weighed(there)
-        if row in named and any(_in_order(name, said) for name in terms.names):
+        if row in named and _is_named(side, there, said):
             found[row] = max(bits, named[row])
         elif beyond >= 0 and told >= bits / 2:
             found[row] = bits
@@ -290,5 +309,15 @@ def _says_something(prompt: str) -> bool:
     return prompt.count(" ") >= _SHORT or query.dense(prompt) >= _SHORT_DENSE
 
 
-def _in_order(name: str, low: str) -> bool:
-    return f" {name.lower()} " in f" {' '.join(query.words_of(low))} "
+def _is_likely(side: _Side, present: list[str]) -> bool:
+    """Whether a turn that holds these terms is worth a look at who said them."""
+    _, beyond, many = side.weighed(present)
+    return side.terms.many >= _TURN_WORDS and beyond >= (_TURN if many > 2 else _TURN_OF_TWO)
+
+
+def _is_named(side: _Side, there: list[str], low: str) -> bool:
+    """Whether what was said holds a name of the text, and not some tool's output alone."""
+    words = f" {' '.join(query.words_of(low))} "
+    return any(f" {name.lower()} " in words for name in side.terms.names) or any(
+        word in there for word in side.rare
+    )

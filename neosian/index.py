@@ -50,7 +50,7 @@ class Index(Cache):
         for _ in range(3):
             try:
                 followed = self._follow(repo, limit)
-                return index_documents.catch_up(self, repo.path, limit) and followed
+                return index_documents.catch_up(self, repo, limit) and followed
             except Unable as error:
                 self._undo()
                 if is_locked(error):

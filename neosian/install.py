@@ -17,7 +17,7 @@ from neosian import merging, scope, settings
 from neosian.clients import claude_install
 from neosian.errors import NeosianError
 from neosian.launcher import hook_line, install_launcher, is_hook_line
-from neosian.merging import Look, Place, Plan, Wish
+from neosian.merging import Look, Place, Plan
 
 _ASKING = 5.0  # seconds a client has to tell its version
 
@@ -57,6 +57,14 @@ CLIENTS: dict[str, Client] = {claude_install.NAME: claude_install}
 
 
 @dataclass(frozen=True)
+class Wish(merging.Wish):
+    """What was asked for. Without ``recall`` a prompt is only recorded: its hook line says so to the launcher, which
+    then starts nothing."""
+
+    recall: bool = True
+
+
+@dataclass(frozen=True)
 class _Hooks:
     """Our hooks as a part of a client's settings, by event."""
 
@@ -77,7 +85,10 @@ def plan_install(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
     client = CLIENTS[wish.client]
     flags, root = shlex.join(merging.flags(wish)), merging.root(wish)
     installed = client.version(ask_version(client.PROGRAM))
-    wanted = client.entries(installed, lambda verb: hook_line(client.NAME, verb, flags, root))
+    verbs = {} if wish.recall else {"prompt": "note"}
+    wanted = client.entries(
+        installed, lambda verb: hook_line(client.NAME, verbs.get(verb, verb), flags, root)
+    )
     place = _place(client, wish, environ, cwd)
     look = merging.look(place.file)
     found = [] if look.refused else client.problems(look.text, installed)

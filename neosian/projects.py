@@ -94,7 +94,15 @@ def _identities(root: str) -> list[str]:
 
 
 def _may_be_secret(part: str) -> bool:
-    return "=" in part or ":" in part or (len(part) >= 16 and any(char.isdigit() for char in part))
+    """Whether the dear look is worth while. No secret is made of words and numbers alone: `customer-portal-v2`."""
+    if "=" in part or ":" in part or len(part) < 16:
+        return "=" in part or ":" in part
+    pieces = part.replace("_", "-").replace(".", "-").split("-")
+    return any(
+        len(piece) >= 16 or (len(piece) > 4 and not piece.isalpha())
+        for piece in pieces
+        if any(char.isdigit() for char in piece) and not (piece.isdigit() and len(piece) < 16)
+    )
 
 
 def register(home: str, root: str) -> Project:

@@ -41,6 +41,25 @@ _STOP_WORDS = frozenset(
     ).split(" ")
 )
 
+# Words of every conversation, whatever it is about. They are no stop words, since somebody may search for them.
+_EVERYDAY = frozenset(
+    (
+        "actually again ahead already another answer anything apply approach ask away back bad best better bit both "
+        "bring carry case change check clean clear come complete continue cool correct course current detail "
+        "different directly each easy either else end enough even ever every everything exactly example exist expect "
+        "explain far fast find fine finish first fix follow full further give good got great handle happen hard hello "
+        "help hey hi hold hope idea improve include instead issue keep kind know last late later least leave left "
+        "less little long look lot made main make many matter maybe mean mind moment move much must necessary need "
+        "never new next nice no nope nothing obvious ok okay old once one open opinion option other otherwise part "
+        "perfect place plan point possible previous probably problem proceed properly put question quick quite rather "
+        "ready real really reason remain remove rest result right said same say second see seem several short show "
+        "similar simple simply since single small something soon sorry sort start step still stop stuff suggest sum "
+        "summarize sure take talk tell than thank thing think third though thought through time today together "
+        "tomorrow tried tries true try trying turn two understand undo until usual wait want way well while whole "
+        "without wonder work worry worse write wrong yeah yes yesterday yet"
+    ).split(" ")
+)
+
 
 class Query:
     """What a text asks for: ``words`` of it, ``phrases`` (words that stand side by side in it), and ``text`` itself.
@@ -107,9 +126,18 @@ def _between_words(text: str) -> dict[int, str]:
     return {ord(char): " " for char in set(text) if not char.isalnum() and not _within(char, _WORD_RANGES)}
 
 
-def is_stop_word(word: str) -> bool:
-    """Whether a word, in lower case, is one of those that stand in every text."""
-    return word in _STOP_WORDS
+def is_everyday(word: str) -> bool:
+    """Whether a word, in lower case, stands in every text or in every conversation."""
+    bare = base(word)
+    return word in _STOP_WORDS or not _EVERYDAY.isdisjoint((word, bare, f"{bare}e"))
+
+
+def base(word: str) -> str:
+    """A word without the commonest endings: less than a stem, as `implementation` is not what `implement it` names."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
 
 
 def words_of(text: str) -> list[str]:

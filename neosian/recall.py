@@ -97,16 +97,9 @@ def search(
             store.repo.close()
             try:
                 return find(index, text, kind=kind, conversation=conversation, since=since, limit=limit)
-            except Damaged as error:
-                _mended(index, error)
+            except Damaged:
+                index.rebuild()
         return []
-
-
-def _mended(index: Index, error: Exception) -> None:
-    """Have a damaged index begin anew; one that somebody is writing is only busy."""
-    if is_locked(error):
-        raise BusyError("The search index is being written by another process.", "try again") from None
-    index.rebuild()
 
 
 def search_mounts(
@@ -157,8 +150,14 @@ def find(
     index: Index, text: str, *, kind: str | None = None, conversation: str | None = None,
     since: float | None = None, limit: int = 20,
 ) -> list[Hit]:  # fmt: skip
-    """The best answers of an index as it stands."""
-    wanted = query.parse(text)
+    """The best answers of an index as it stands; ``Damaged`` where it cannot be read."""
+    with _Reading():
+        return _found(index, query.parse(text), kind, conversation, since, limit)
+
+
+def _found(
+    index: Index, wanted: query.Query, kind: str | None, conversation: str | None, since: float | None, limit: int
+) -> list[Hit]:  # fmt: skip
     where, values = _conditions(index, kind, conversation, since)
     words = wanted.words
     scores: dict[int, float] = {}
@@ -172,11 +171,19 @@ def find(
 def find_sure(index: Index, text: str, *, limit: int = 20) -> list[Hit]:
     """Only what the text surely speaks of, best first: nothing for most texts, and then at a fraction of the cost."""
     wanted = query.parse(text)
-    try:
+    with _Reading():
         return _ranked(index, evidence.scores(index, wanted), wanted.words, limit)
-    except Damaged as error:
-        _mended(index, error)
-        return []
+
+
+class _Reading:
+    """For a `with`: an index that somebody is writing is busy, which is not to be taken for damaged."""
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and is_locked(error):
+            raise BusyError("The search index is being written by another process.", "try again") from None
 
 
 def _ranked(index: Index, scores: dict[int, float], words: list[str], limit: int) -> list[Hit]:

@@ -191,6 +191,15 @@ def hide_private(text: str, *, whole: bool) -> str:
     return text
 
 
+def redact_document(text: str) -> str:
+    """Return a document's text without its secrets and its `<private>` parts; in code that tag is only spoken of."""
+    text = redact(text)
+    if "private" not in text.lower():
+        return text
+    prose = re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)
+    return hide_private(text, whole=False) if hide_private(prose, whole=False) != prose else text
+
+
 def _private_spans(text: str, whole: bool) -> list[tuple[int, int]]:
     first: int | None = None
     opens: list[int] = []

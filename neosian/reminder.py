@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from neosian import context, documents, evidence, files, query, recall, speech
+from neosian.cache import Damaged
 from neosian.context import Block
 from neosian.documents import is_past
 
@@ -70,9 +71,7 @@ def _items(
     mounts: Sequence[Mount], words: str, window: Window, conversation: str, client: str, now: float
 ) -> Iterator[Item]:
     """What may be shown, the best first and documents before turns, a few of each."""
-    found = [
-        (mount, hit) for mount in mounts for hit in recall.find_sure(mount.index, words, limit=_LOOKED_AT)
-    ]
+    found = [(mount, hit) for mount in mounts for hit in _found(mount, words)]
     found.sort(key=lambda pair: -pair[1].score)
     notes = (
         item
@@ -88,6 +87,14 @@ def _items(
     )
     for items, most in ((notes, _DOCUMENTS), (turns, _TURNS)):
         yield from (item for item, _ in zip(items, range(most), strict=False))
+
+
+def _found(mount: Mount, words: str) -> list[Hit]:
+    try:
+        return recall.find_sure(mount.index, words, limit=_LOOKED_AT)
+    except Damaged:
+        mount.index.rebuild()  # the other scopes still answer, and this one the next time
+        return []
 
 
 def _document(mount: Mount, hit: Hit, words: str, window: Window, now: float) -> Iterator[Item]:

@@ -37,6 +37,7 @@ _MAPPED = 1 << 20
 _WAITED = 600.0  # seconds after which an event is thought to wait for nobody
 _ABANDONED = 3600.0  # and a file being written to be left by a launcher that was killed
 _HEADER = 1 << 13
+_TOLD = "-told-"
 
 
 class Entry:
@@ -154,13 +155,17 @@ class Spool:
 
     def told(self, client: str, session: str) -> list[dict[str, Any]]:
         """What was told to a session, oldest first, as far as it has not landed."""
-        mark = told_mark(client, session)
-        mine = (entry for entry in self.take([name for name in self.names() if name.endswith(mark)]))
+        mine = self.all_told(told_mark(client, session))
         return [
             entry.payload
             for entry in mine
             if entry.spooled.client == client and entry.payload.get("session_id") == session
         ]
+
+    def all_told(self, mark: str = "") -> list[Entry]:
+        """What was told to any session (or those whose files end so) and has not landed, oldest first."""
+        found = list(self.take([name for name in self.names() if _TOLD in name and name.endswith(mark)]))
+        return sorted(found, key=lambda entry: (entry.spooled.at, entry.spooled.name))
 
     def peek(self) -> Iterator[Spooled]:
         """Headers of what waits; files without one are passed over."""
@@ -248,7 +253,7 @@ def header(client: str, verb: str, flags: str, cwd: str, environment: dict[str, 
 
 def told_mark(client: str, session: str) -> str:
     """How the name of a file ends that holds what a session was told: by it they are found without a look inside."""
-    return f"-told-{zlib.crc32(f'{client}:{session}'.encode('utf-8', 'replace')):08x}"
+    return f"{_TOLD}{zlib.crc32(f'{client}:{session}'.encode('utf-8', 'replace')):08x}"
 
 
 def tick() -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Watching: adoption as soon as a save has settled, instead of at the next landing. Nothing depends on it.
 
-The system's word on a changed folder is only a hint that some scope is worth a look; what changed there, and whose it
-is, `neosian.adopt` finds out as ever. So a hint too many costs a look and a hint too few a delay: every ten seconds
+What the system says of a changed folder is only a nudge: some scope may be worth a look. What changed there, and whose
+it is, `neosian.adopt` finds out as ever. So a nudge too many costs a look and one too few a delay: every ten seconds
 all scopes are looked at anyway, by the times of their files.
 """
 
@@ -36,14 +36,14 @@ from neosian.publish import LOGS
 from neosian.store import Store
 
 QUIET = adopt.SETTLED + 0.2
-"""Seconds after a hint when its scope is looked at: by then the save has settled."""
+"""Seconds after a nudge when its scope is looked at: by then the save has settled."""
 
 _TICK, _POLL = 10.0, 1.0
-"""Seconds between two looks around, with the system's hints and without."""
+"""Seconds between two looks around, with the system's nudges and without."""
 _RARELY, _SOON = 60.0, 5.0
-"""Seconds between two tries at most, with hints and without, where something cannot be adopted yet."""
+"""Seconds between two tries at most, with nudges and without, where something cannot be adopted yet."""
 _PATIENCE = 0.5
-_HINTS: list[type[FileSystemEvent]] = [
+_NUDGES: list[type[FileSystemEvent]] = [
     DirCreatedEvent, DirDeletedEvent, DirMovedEvent, FileClosedEvent, FileCreatedEvent, FileDeletedEvent,
     FileModifiedEvent, FileMovedEvent,
 ]  # fmt: skip
@@ -53,7 +53,7 @@ _Key = tuple[str, bool, int]
 """A folder that is followed: its path, whether with all that is in it, and its inode."""
 
 _AROUND, _END = "", "\0"
-"""What is in the queue beside names of scopes: folders came or went or hints were lost; `Watcher.stop`."""
+"""What is in the queue beside names of scopes: folders came or went or nudges were lost; `Watcher.stop`."""
 
 
 class Adopted:
@@ -88,7 +88,7 @@ class Watcher:
         self._named = frozenset(map(scope.disk_name, scopes))
         self._woken: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._watched: dict[str, _Watched] = {}
-        self._hints: _Hints | None = None
+        self._nudges: _Nudges | None = None
         self._around = 0.0
 
     @property
@@ -102,7 +102,7 @@ class Watcher:
 
     def news(self) -> Iterator[Adopted | Trouble | None]:
         """What is adopted as it happens, and None each time that is all for the moment; ends with `stop`."""
-        lost = _LostHints(self._woken)
+        lost = _LostNudges(self._woken)
         logging.getLogger("watchdog").addHandler(lost)
         try:
             yield from self._listen()
@@ -111,7 +111,7 @@ class Watcher:
                     yield from self._look_around()
                 for each in self._watched.values():
                     if each.due <= time.monotonic():
-                        yield from each.look(self._home, _RARELY if self._hints else _SOON)
+                        yield from each.look(self._home, _RARELY if self._nudges else _SOON)
                 yield None
                 woken = self._wait()
                 if _END in woken:
@@ -119,14 +119,14 @@ class Watcher:
                 self._take(woken)
         finally:
             logging.getLogger("watchdog").removeHandler(lost)
-            if self._hints:
-                self._hints.close()
+            if self._nudges:
+                self._nudges.close()
 
     def _listen(self) -> Iterator[Trouble]:
         try:
-            self._hints = _Hints(self._woken)
+            self._nudges = _Nudges(self._woken)
         except (OSError, RuntimeError) as error:
-            yield _no_hints(error)
+            yield _no_nudges(error)
 
     def _look_around(self) -> Iterator[Trouble]:
         """Take in what scopes and folders there are now, and plan a look where times of files say so."""
@@ -136,19 +136,19 @@ class Watcher:
             for name, store in there.items()
             if not self._named or name in self._named
         }
-        if self._hints:
+        if self._nudges:
             try:
-                self._hints.follow(os.path.join(self._home, "scopes"), self._named)
+                self._nudges.follow(os.path.join(self._home, "scopes"), self._named)
             except (OSError, RuntimeError) as error:
-                self._hints.close()
-                self._hints = None
-                yield _no_hints(error)
-        self._around = time.monotonic() + (_TICK if self._hints else _POLL)
+                self._nudges.close()
+                self._nudges = None
+                yield _no_nudges(error)
+        self._around = time.monotonic() + (_TICK if self._nudges else _POLL)
         for each in self._watched.values():
             each.glance()
 
     def _wait(self) -> set[str]:
-        """Wait for a hint, or until something is due; all hints that came."""
+        """Wait for a nudge, or until something is due; all nudges that came."""
         until = min([self._around, *(each.due for each in self._watched.values())])
         woken = set()
         try:
@@ -249,7 +249,7 @@ def _trouble(home: str, error: Exception) -> Trouble:
     return Trouble(f"{type(error).__name__}: {error}. It is tried again.", "neosian status")
 
 
-def _no_hints(error: Exception) -> Trouble:
+def _no_nudges(error: Exception) -> Trouble:
     why = error.strerror if isinstance(error, OSError) else str(error)
     return Trouble(
         f"The system watches no more folders ({why}), so they are looked at every second instead.",
@@ -257,8 +257,8 @@ def _no_hints(error: Exception) -> Trouble:
     )
 
 
-class _Hints:
-    """The system's hints: each puts the name of its scope's folder into the queue."""
+class _Nudges:
+    """The system's nudges: each puts the name of its scope's folder into the queue."""
 
     def __init__(self, woken: queue.SimpleQueue[str]) -> None:
         self._woken = woken
@@ -305,7 +305,9 @@ class _Hints:
     def _add(self, key: _Key, handler: _Handler) -> None:
         path, whole, _ = key
         try:
-            self._followed[key] = self._observer.schedule(handler, path, recursive=whole, event_filter=_HINTS)
+            self._followed[key] = self._observer.schedule(
+                handler, path, recursive=whole, event_filter=_NUDGES
+            )
         except FileNotFoundError:
             pass  # not there, or no more
 
@@ -317,17 +319,17 @@ class _Hints:
 class _Handler(FileSystemEventHandler):
     """Says of each event which scope's folder it was in."""
 
-    def __init__(self, hints: _Hints, name: str, root: str) -> None:
-        self._hints = hints
+    def __init__(self, nudges: _Nudges, name: str, root: str) -> None:
+        self._nudges = nudges
         self._name = name
         self._root = root
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        self._hints.heard(event, self._name, self._root)
+        self._nudges.heard(event, self._name, self._root)
 
 
-class _LostHints(logging.Handler):
-    """Hears of what the observer only logs, such as hints that came too fast to be kept: then all is looked at."""
+class _LostNudges(logging.Handler):
+    """Hears of what the observer only logs, such as nudges that came too fast to be kept: then all is looked at."""
 
     def __init__(self, woken: queue.SimpleQueue[str]) -> None:
         super().__init__(logging.WARNING)

@@ -14,14 +14,14 @@ from neosian.places import segments_among
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from neosian.spool import Spool
     from neosian.store import Store
 
 _SEGMENTS = 64  # of 64 KiB each
 _EVERY = 1 << 53
-_KINDS = ("context", "compact")
+_KINDS, _MARK = ("context", "compact"), b'"kind":"co'
 
 
 class Window:
@@ -72,12 +72,8 @@ def _landed(store: Store, client: str, session: str, day: str) -> list[turns.Lin
     names, read = _log(store, folder)
     found: list[turns.Line] = []
     for name in reversed(segments_among(names, client, session)[-_SEGMENTS:]):
-        rows = [
-            row
-            for row in (read(f"{folder}/{name}") or b"").split(b"\n")
-            if b'"context"' in row or b'"compact"' in row
-        ]
-        lines = [line for line in turns.parse_lines(b"\n".join(rows))[0] if line["kind"] in _KINDS]
+        rows = b"\n".join(_rows(read(f"{folder}/{name}") or b""))
+        lines = [line for line in turns.parse_lines(rows)[0] if line["kind"] in _KINDS]
         found += lines
         if any(map(_empties, lines)):
             break
@@ -85,11 +81,20 @@ def _landed(store: Store, client: str, session: str, day: str) -> list[turns.Lin
     return sorted(found, key=lambda line: (line["turn"], line["n"]))
 
 
+def _rows(data: bytes) -> Iterator[bytes]:
+    """The rows of a segment that may be of these kinds; a log is written without a blank behind its colons."""
+    at = data.find(_MARK)
+    while at >= 0:
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        yield data[data.rfind(b"\n", 0, at) + 1 : end]
+        at = data.find(_MARK, end)
+
+
 def _log(store: Store, folder: str) -> tuple[list[str], Callable[[str], bytes | None]]:
     """The names in a folder of logs, and how to read one: from the work tree where that shows main, else from git."""
     if publish.checked_out(store.repo):
-        return files.names(os.path.join(store.path, folder)), lambda path: files.read(
-            os.path.join(store.path, path)
-        )
+        names = files.names(os.path.join(store.path, folder))
+        return names, lambda path: files.read(os.path.join(store.path, path))
     draft = Draft(store.repo, store.repo.tip())
     return list(draft.folder(folder)), draft.read

@@ -70,7 +70,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 # Homes that cannot be written
 
 
-@pytest.mark.parametrize("verb", ["note", "start", "stop", "end"])
+@pytest.mark.parametrize("verb", ["note", "start", "prompt", "stop", "end"])
 def test_on_a_full_disk_the_event_is_lost_aloud_and_nothing_else(
     tmp_path: Path, disk: Path, verb: str
 ) -> None:
@@ -126,7 +126,7 @@ def fill(disk: Path, keep: int = 0) -> None:
         stream.truncate(max(0, stream.tell() - keep))
 
 
-@pytest.mark.parametrize("verb", ["note", "start", "stop", "end"])
+@pytest.mark.parametrize("verb", ["note", "start", "prompt", "stop", "end"])
 def test_a_home_on_a_read_only_disk_is_one_line(tmp_path: Path, disk: Path, verb: str) -> None:
     hooks = Hooks(tmp_path, home=disk / "home")
     assert all(map(quiet, hooks.turn("before")))
@@ -158,7 +158,7 @@ def test_a_folder_that_may_not_be_written_is_one_line(landed: Hooks, part: str) 
 
 
 @pytest.mark.parametrize("part", ["spool", "spool/new", "spool/tmp"])
-@pytest.mark.parametrize("verb", ["note", "start", "stop"])
+@pytest.mark.parametrize("verb", ["note", "start", "prompt", "stop"])
 def test_a_spool_that_is_a_file_is_one_line(hooks: Hooks, part: str, verb: str) -> None:
     path = hooks.home / part
     path.parent.mkdir(exist_ok=True)
@@ -201,7 +201,7 @@ def test_a_hook_line_of_a_home_that_is_gone_is_silent(landed: Hooks) -> None:
 
 
 @pytest.mark.skipif(not ROOT, reason="only root can give a home to another user")
-@pytest.mark.parametrize("verb", ["note", "start", "stop"])
+@pytest.mark.parametrize("verb", ["note", "start", "prompt", "stop"])
 def test_a_home_of_another_user_is_refused_and_left_alone(landed: Hooks, verb: str) -> None:
     try:
         os.chown(landed.home, NOBODY, NOBODY)

@@ -108,6 +108,6 @@ def test_it_runs_as_a_module() -> None:
 
 
 def test_one_command_does_not_import_the_others() -> None:
-    code = "import sys; from neosian import cli; cli.main(['path']); print([m for m in sys.modules if "commands." in m and "._" not in m])"
+    code = "import sys; from neosian import cli; cli.main(['path']); print([m for m in sys.modules if 'commands.' in m and '._' not in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "['neosian.commands.path']"

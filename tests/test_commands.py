@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from neosian import cli
+from neosian.beginning import begin
+from neosian.reminding import remind
 from neosian.scope import user_scope
 from tests.factories import OTHER, SESSION, Home, git, prompts_of, repository, subjects
 from tests.recorded import payload
@@ -102,6 +104,46 @@ def test_a_forgotten_line_is_still_recalled_from_history(home: Home, capsys: Sai
     git(home.shop, "rm", "-qr", "record")
     git(home.shop, "commit", "-qm", "Away")
     assert "Fix the login page" in run(capsys, "recall", f"{SESSION}#1", "--at", rev[:10])
+
+
+# replay
+
+NEW = "99999999-6b2f-4994-b69e-ab201285eb10"
+ASK = "How did we make the login page work?"
+
+
+def test_what_an_agent_was_given_is_replayed_word_for_word(home: Home, capsys: Said) -> None:
+    talk = home.talk(NEW)
+    start = begin(str(home.path), "claude-code", talk.start())
+    home.committed("login.md", "# Login page\n\nThe login works by a cookie.\n")
+    told = remind(str(home.path), "claude-code", talk.ask(ASK))
+    waiting = run(capsys, "replay", NEW[:8])
+    assert waiting.count(", not landed yet\n") == 2
+    talk.answer()
+    home.land()
+    said = run(capsys, "replay", f"{NEW}#1")
+    assert (start in said, told in said, "not landed" in said) == (True, True, False)
+    assert "[1] start 20" in said
+    given = as_json(capsys, "replay", NEW)
+    assert [(line["event"], line["text"], line["landed"]) for line in given] == [
+        ("start", start, True), ("prompt", told, True),
+    ]  # fmt: skip
+
+
+def test_what_has_not_landed_is_replayed_behind_what_has(home: Home, capsys: Said) -> None:
+    talk = home.talk(NEW)
+    talk.land("Hello")
+    home.committed("login.md", "# Login page\n\nThe login works by a cookie.\n")
+    told = remind(str(home.path), "claude-code", talk.ask(ASK))
+    assert told in run(capsys, "replay", f"{NEW}#2")
+    (line,) = as_json(capsys, "replay", NEW)
+    assert (line["turn"], line["event"], line["landed"], line["text"]) == (2, "prompt", False, told)
+
+
+def test_a_conversation_that_was_told_nothing_says_so(home: Home, capsys: Said) -> None:
+    assert as_json(capsys, "replay", SESSION) == []
+    assert "No conversation" in failed(capsys, "replay", "nobody")
+    assert "Of which conversation" in failed(capsys, "replay", "7", status=2)
 
 
 @pytest.mark.parametrize(

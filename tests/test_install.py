@@ -143,6 +143,17 @@ def test_every_event_is_hooked_with_its_verb_and_a_timeout(run: Run) -> None:
         assert 1.5 < entry["timeout"] <= 60
 
 
+def test_without_recall_the_line_of_a_prompt_only_records(run: Run, user_file: Path) -> None:
+    run("install", "--user", "--write")
+    with_recall = user_file.read_bytes()
+    run("install", "--user", "--write", "--no-recall")
+    [group] = ours(user_file)["UserPromptSubmit"]
+
+    assert [entry["command"] for entry in group["hooks"]] == [LINE + "note"]
+    run("install", "--user", "--write")
+    assert user_file.read_bytes() == with_recall
+
+
 @pytest.mark.parametrize(
     ("script", "version", "early_only"),
     [

@@ -163,6 +163,39 @@ def test_a_start_says_what_memory_knows(hooks: Hooks) -> None:
     assert done.out.startswith("neosian ")
 
 
+ASK = "How are the totals of a cart rounded?"
+
+
+def knows_money(hooks: Hooks) -> None:
+    """Have a note in the project's memory that answers ASK."""
+    assert all(map(quiet, hooks.turn("before")))
+    scope = next(path for path in hooks.scopes() if path.name.endswith("+proj.shop"))
+    (scope / "money.md").write_text("# Money\n\nCart totals are rounded once, at the very end.\n")
+
+
+def test_a_prompt_brings_what_memory_knows_of_it(plain: Hooks) -> None:
+    knows_money(plain)
+    done = plain.fire(plain.said("user_prompt_submit", "two", prompt=ASK))
+    assert (done.status, done.err) == (0, "")
+    assert "/project/money.md" in done.out
+    assert quiet(plain.fire(plain.said("user_prompt_submit", "two", prompt="ok, go on")))
+
+
+def test_a_prompt_whose_hook_line_only_records_starts_nothing(plain: Hooks) -> None:
+    knows_money(plain)
+    assert quiet(plain.fire(plain.said("user_prompt_submit", "two", prompt=ASK), "note"))
+    assert [path.name for path in plain.spooled() if "-told-" in path.name] == []
+
+
+def test_a_prompt_in_a_store_that_cannot_be_read_is_one_line_and_kept(plain: Hooks) -> None:
+    knows_money(plain)
+    scope = next(path for path in plain.scopes() if path.name.endswith("+proj.shop"))
+    (scope / ".git" / "refs" / "heads" / "main").write_text("nonsense\n")
+    assert one_line(plain.fire(plain.said("user_prompt_submit", "two", prompt=ASK)))
+    assert len(plain.spooled()) == 1
+    assert "holds no commit" in plain.log()
+
+
 @pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1", "no_SUCH"])
 def test_a_start_says_it_in_utf_8_whatever_the_locale(plain: Hooks, locale: str) -> None:
     env = {"LC_ALL": locale, "LANG": locale, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
@@ -449,11 +482,11 @@ def test_no_process_has_the_payload_among_its_words_or_in_its_environment(hooks:
     hooks.launcher.write_text(
         "".join(f"python='{spy}'\n" if row.startswith("python=") else row for row in rows)
     )
-    for verb in ("start", "stop", "end"):
+    for verb in ("start", "prompt", "stop", "end"):
         assert hooks.fire(hooks.said("user_prompt_submit", prompt="not for everybody"), verb).status == 0
-    assert seen.read_text().splitlines().count("-I") == 3
+    assert seen.read_text().splitlines().count("-I") == 4
     assert "not for everybody" not in seen.read_text()
-    assert len(hooks.spooled()) == 3
+    assert len(hooks.spooled()) == 4
 
 
 @pytest.mark.parametrize(

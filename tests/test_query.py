@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neosian import query
-from neosian.query import distance, expand, near, parse, quoted, stem
+from neosian.query import distance, expand, is_everyday, near, parse, quoted, stem
 
 
 @pytest.mark.parametrize(
@@ -87,13 +86,31 @@ def test_a_stem_stands_in_its_inflections() -> None:
 
 
 @pytest.mark.parametrize("text", ["größer — schneller …", "naïve → 3 €", "🙂", "Ελληνικά и русский"])
-def test_text_without_dense_scripts_compiles_no_pattern_for_them(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(query, "_SEAM", "(")
-    monkeypatch.setattr(query, "_RUN", "(")
+def test_text_without_dense_scripts_is_indexed_as_it_is(text: str) -> None:
     assert expand(text) == text
-    parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("look at src/a_b.py, please", ["src a b py"]),
+        ("use --no-verify", ["no verify"]),
+        ("parseLines fails in HTTPServer2", ["parse Lines", "HTTP Server 2"]),
+        ("don't re-run it: step-by-step", []),
+        ("Ends here. Then goes on", []),
+    ],
+)
+def test_what_is_written_as_code_is_a_name(text: str, names: list[str]) -> None:
+    assert parse(text).names == names
+
+
+def test_runs_of_dense_scripts_are_told_apart() -> None:
+    assert parse("登录页面 uses utf8编码").runs == ["登录页面", "编码"]
+
+
+@pytest.mark.parametrize("word", ["the", "continue", "continued", "thanks", "trying"])
+def test_everyday_words_are_known_in_their_forms(word: str) -> None:
+    assert is_everyday(word)
 
 
 @pytest.mark.parametrize("text", ["了", "ภาษา", "カ", "ｶ", "한국어", "𠀀", "x 了"])

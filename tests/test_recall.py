@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from neosian import conversations, recall
 from neosian.conversations import split
-from neosian.errors import NeosianError
+from neosian.errors import BusyError, NeosianError
 from neosian.index import Index
-from neosian.recall import Hit, search, snippet
+from neosian.recall import Hit, search, search_mounts, snippet
 from neosian.scope import disk_name
 from tests.scopes import ADA, BOB, NOW, Scope, turn_lines
 
@@ -100,7 +101,35 @@ def test_no_query_is_an_error(spoken: Scope, query: str) -> None:
     assert search(spoken.store, query) == []
 
 
+@pytest.mark.parametrize("find", [recall.find, recall.find_sure])
+def test_an_index_that_is_being_written_is_busy_and_not_thrown_away(
+    find: Callable[[Index, str], list[Hit]], scope: Scope
+) -> None:
+    scope.land(ADA, 1, "about the walrus script")
+    with Index.open(str(scope.cache), patience=0.01) as index:
+        index.catch_up(scope.store.repo)
+        holder = sqlite3.connect(str(scope.cache), isolation_level=None)
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(BusyError, match="being written"):
+            find(index, "the walrus script of the deploy")
+        holder.execute("ROLLBACK")
+        assert numbers(recall.find(index, "walrus")) == [1]
+
+
 # -- ranking
+
+
+def test_an_expired_document_ranks_below_all_others(scope: Scope) -> None:
+    scope.write(
+        "tools/old.md", "---\nexpires: 2020-01-01\n---\n# Walrus script\n\nwalrus script, walrus script\n"
+    )
+    scope.write(
+        "tools/new.md", "---\nexpires: 2999-01-01\n---\nThe walrus, and many more words about other things.\n"
+    )
+    scope.land(ADA, 1, "walrus", "")
+    hits = search_mounts([("/project", scope.store)], "walrus script")
+    assert len(hits) == 3
+    assert hits[-1].path == "/project/tools/old.md"
 
 
 def test_a_document_outranks_a_turn_that_says_the_same(scope: Scope) -> None:

@@ -23,6 +23,11 @@ SMALL_TALK = (
     "are you sure?", "stop", "and now?", "perfect", "show me the diff", "just do what you think is best", "1", "2.",
     "ja, mach weiter", "danke", "weiter", "sí, hazlo", "gracias", "sigue", "oui, vas-y", "merci", "да, продолжай",
     "спасибо", "继续", "好的", "好的，继续", "谢谢", "运行测试", "是的，做吧", "はい、お願いします", "続けてください",
+    "can you explain that in more detail?", "try again with the other approach", "ok, continue with the next step",
+    "looks good, commit it", "undo the last change", "please continue where you left off", "what's next?", "great work!",
+    "let's do option 2", "yes, go ahead", "do the second one", "ship it", "never mind", "wait", "make it shorter",
+    "fix the failing test", "add tests for it", "write it to a file", "now do the same for the rest", "is that all?",
+    "summarize what you did", "good morning", "keep going until it is done", "clean up the code", "refactor this",
     "ありがとう", "テストを実行して", "계속해줘", "고마워", "네, 해주세요", "👍", "...", "?", "y",
 )  # fmt: skip
 """Prompts that are about nothing that a memory could know."""
@@ -32,6 +37,12 @@ NOTES = {
     "project/deploy.md": "---\ndescription: how the shop is deployed\n---\n# Deploy\n\nStaging first, then production;"
     " from the branch `release` only. Run `make ship`. Roll back with `make unship`.\n",
     "tools/parser.md": "# The header parser\n\n`parseHeaderLines` in src/mail_parser.py must keep folded lines whole.\n",
+    "tools/git.md": "# Git\n\nCommit small, in the imperative. Push to a branch, never to main without a review.\n",
+    "tools/tests.md": "---\ndescription: how to run the tests\n---\n# Tests\n\nRun the unit tests with `make test`. Never"
+    " change a snapshot without a look at the diff.\n",
+    "project/outage.md": "# Outage of October\n\nThe payment webhook timed out because the connection pool was exhausted;"
+    " its size is 40 now.\n",
+    "profile/style.md": "# Style\n\nAnswer in short sentences. Explain decisions in detail only when asked.\n",
     "profile/role.md": "# Role\n\nAda is the maintainer of the shop, prefers small commits and short answers.\n",
     "project/登录.md": "# 登录页面\n\n登录页面的按钮统一用蓝色，错误信息显示在输入框下面。\n",
     "project/release.ru.md": "# Выпуск\n\nПеред выпуском обновить зависимости и проверить журнал изменений.\n",
@@ -42,6 +53,9 @@ TURNS = (
     ("ok, go on and run the tests", "All 41 tests pass; the tests ran in two seconds. Should I go on?"),
     ("yes do it, please", "Done."),
     ("add a webhook for the payment provider, retry with exponential backoff", "The webhook retries five times."),
+    ("can you explain that in more detail?", "The token rotates on each use, so that a stolen one is noticed."),
+    ("try it again with the other approach", "Done, it uses a queue now."),
+    ("continue with the next step", "The next step was the invoice; it is rendered by weasyprint now."),
     ("да, продолжай", "Продолжаю."),
     ("好的，继续", "继续。"),
     ("テストを実行して", "テストを実行しました。"),
@@ -56,9 +70,13 @@ KNOWN = (
     ("can you look at src/mail_parser.py", "/project/tools/parser.md"),
     ("parseHeaderLines breaks long lines", "/project/tools/parser.md"),
     ("there is a problem with folded lines in the header parser", "/project/tools/parser.md"),
+    ("why did the payment webhook time out again?", "/project/project/outage.md"),
+    ("we need to look at the connection pool, it is exhausted", "/project/project/outage.md"),
+    ("may I change the snapshot tests?", "/project/tools/tests.md"),
     ("登录页面的按钮应该是什么颜色？", "/project/project/登录.md"),
     ("обновить зависимости перед выпуском", "/project/project/release.ru.md"),
     ("the tokenizer fails again when the input is empty", f"{ADA}#1"),
+    ("weasyprint crashes while it renders the invoice", f"{ADA}#8"),
     ("what did we do about webhook retries for the payment provider?", f"{ADA}#5"),
 )
 """Prompts that are about something, and what of it memory knows."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from neosian import commits, history, landing, revert
+from neosian import commits, history, revert
+from neosian.adopting import Adopter
 from neosian.draft import Draft, Signature
 from neosian.errors import BusyError, NeosianError
 from neosian.revert import Reverted
@@ -55,11 +56,11 @@ def by_agent(home: Home, change: dict[str, str | None]) -> str:
 
 
 def take_back(home: Home, name: str) -> Reverted:
-    return revert.take_back(home.store(), name, ADA, landing.agents(str(home.path)))
+    return revert.take_back(home.store(), name, ADA, Adopter(str(home.path)).named_by)
 
 
 def put_back(home: Home, path: str, name: str) -> Reverted:
-    return revert.put_back(home.store(), path, name, ADA, landing.agents(str(home.path)))
+    return revert.put_back(home.store(), path, name, ADA, Adopter(str(home.path)).named_by)
 
 
 def text(home: Home, path: str) -> str | None:

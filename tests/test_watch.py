@@ -21,7 +21,7 @@ from tests.editors import EDITORS
 from tests.factories import OTHER, SESSION, Home, fsck, git, status, subjects
 
 SECRET = "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"
-# Between hints it looks around so rarely here that what the tests see is the hints' doing.
+# Between nudges it looks around so rarely here that what the tests see is the nudges' doing.
 PROGRAM = "import sys; from neosian import cli, watch; watch._TICK = 1e6; sys.exit(cli.main())"
 PATIENCE = 60.0  # seconds until a test gives up; none asserts how long something took
 
@@ -74,7 +74,7 @@ class Watch:
         self.until(lambda: set(paths) <= set(self.paths))
 
     def rests(self) -> None:
-        """Wait until it plans to look nowhere: from here on it adopts only what hints tell of."""
+        """Wait until it plans to look nowhere: from here on it adopts only what nudges tell of."""
         stores = projects.stores(self._home)
         self.until(lambda: not any(adopt.looks_changed(store.repo) for store in stores))
 
@@ -301,14 +301,14 @@ def test_where_the_system_gives_no_more_watches_folders_are_looked_at(
     assert watching.told.count("looked at every second instead") == 1
 
 
-def test_when_hints_come_too_fast_to_be_kept_everything_is_looked_at(home: Home, watch: Start) -> None:
+def test_when_nudges_come_too_fast_to_be_kept_everything_is_looked_at(home: Home, watch: Start) -> None:
     watching = watch()
     watching.rests()
     watching.process.send_signal(signal.SIGSTOP)
     spare = [home.shop / "project" / f"{name}.tmp" for name in "ab"]
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     for _ in range(most):
-        for path in spare:  # two by turns: hints that are alike are kept as one
+        for path in spare:  # two by turns: nudges that are alike are kept as one
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
     home.write("profile/role.md", "text\n", age=0, below=home.user)
     watching.process.send_signal(signal.SIGCONT)

@@ -80,11 +80,7 @@ def record(home: str, args: argparse.Namespace) -> int:
         head = header(args.client, verb, FLAG_SEPARATOR.join(flags(args)), _directory(), dict(os.environ))
         with _lost(spool):
             spooled = spool.put(head, raw)
-    told, landed = "", []
-    if verb == "start":
-        from neosian.beginning import begin
-
-        told = begin(home, args.client, spooled, spool=spool)
+    told, landed = _told(home, args.client, verb, spooled, spool), []
     failed: NeosianError | None = None
     if verb in ("stop", "end"):
         try:
@@ -101,6 +97,19 @@ def record(home: str, args: argparse.Namespace) -> int:
     if failed is not None:
         raise failed
     return 0
+
+
+def _told(home: str, client: str, verb: str, spooled: str, spool: Spool) -> str:
+    """What the session is told, where the event asks for that."""
+    if verb == "start":
+        from neosian.beginning import begin
+
+        return begin(home, client, spooled, spool=spool)
+    if verb == "prompt":
+        from neosian.reminding import remind
+
+        return remind(home, client, spooled, spool=spool)
+    return ""
 
 
 @contextmanager

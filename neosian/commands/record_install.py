@@ -17,6 +17,9 @@ def configure_install(parser: argparse.ArgumentParser) -> None:
         "settings file: the project's (the git work tree around the current folder) or, with --user, the user's."
     )
     _configure(parser, "merge them into the settings file, and install the launcher")
+    parser.add_argument(
+        "--no-recall", action="store_true", help="record prompts only, and tell nothing with them"
+    )
 
 
 def run_install(args: argparse.Namespace) -> int:
@@ -86,14 +89,15 @@ def _configure(parser: argparse.ArgumentParser, write: str) -> None:
     _installing.add_flag(parser, "--json", action="store_true", help="print one JSON object instead")
 
 
-def _wish(args: argparse.Namespace) -> merging.Wish:
-    return merging.Wish(
+def _wish(args: argparse.Namespace) -> install.Wish:
+    return install.Wish(
         args.client,
         args.user,
         args.project,
         getattr(args, "root", None),
         getattr(args, "scope", None),
         _installing.mounts(args),
+        recall=not getattr(args, "no_recall", False),
     )
 
 

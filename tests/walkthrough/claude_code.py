@@ -164,6 +164,10 @@ def _is_good_result(line: dict[str, Any]) -> bool:
 FIX = "Please fix the rounding bug in cart.py, tests first"
 AGREE = "Good. Remember: money is rounded once, at the end"
 ASK = "What did we change in the cart last time?"
+NOTE = "# Currency\n\nInvoices are kept in euro cents; Swiss francs are converted by the bank's noon rate.\n"
+CONVERT = "At which rate are invoices in Swiss francs converted?"
+AGAIN = "And who said that invoices in Swiss francs are converted at that rate?"
+RATE = "At the bank's noon rate."
 FIXED = "Decision: cart totals are rounded to 2 decimals with round(), not int(). Done ✅ 完了."
 AGREED = "Agreed: money is rounded once, at the end."
 LEFT_OFF = "where we left off"
@@ -195,6 +199,8 @@ def story(project: Path) -> Script:
             ],
             AGREE: [Step(AGREED)],
             ASK: [Step("We rounded the cart totals to 2 decimals.")],
+            CONVERT: [Step(RATE)],
+            AGAIN: [Step("A note in the project's memory.")],
         }
     )
 
@@ -212,6 +218,7 @@ def walk(client: Path, version: str, box: Sandbox, report: Report) -> None:
     _check_record(box, first, report)
     second = _second_session(claude, report)
     _check_reading(box, first, second, report)
+    _third_session(box, claude, report)
     _check_traces(box, report)
     _uninstall(box, settings, report)
 
@@ -250,6 +257,33 @@ def _second_session(claude: ClaudeCode, report: Report) -> Session:
         told_at_start = [run.stdout for run in session.hooks if run.event == "SessionStart"]
         report.check(f"session 2's first request holds {what}", held, "\n".join(told_at_start))
     return session
+
+
+def _third_session(box: Sandbox, claude: ClaudeCode, report: Report) -> None:
+    """A person writes a note; a prompt that it answers brings it to the model, and only once."""
+    note = Path(box.neosian("path").stdout.strip()) / "project" / "currency.md"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text(NOTE, encoding="utf-8")
+    session = claude.session(CONVERT, AGAIN, "ok, go on")
+    report.need("session 3 ran to its end", not session.trouble(3), session.trouble(3))
+    _check_hooks("session 3", session, report)
+    told_with_prompts = [run.stdout for run in session.hooks if run.event == "UserPromptSubmit"]
+    held = (
+        "/project/project/currency.md (" in session.requests[0].text()
+        and "noon rate" in session.requests[0].text()
+    )
+    report.check("what is recalled with a prompt reaches the model", held, told_with_prompts)
+    said = [bool(text) for text in told_with_prompts]
+    report.check(
+        "a later prompt does not repeat it, small talk brings nothing", said == [True, False, False], said
+    )
+    once = session.requests[-1].text().count("converted by the bank's noon rate")
+    report.check("the last request holds it once", once == 1, once)
+    given = box.neosian_json("replay", f"{session.id}#1") or []
+    events = [line["event"] for line in given]
+    report.check("replay tells what the agent was given", events == ["start", "prompt"], given)
+    same = bool(given) and given[-1]["text"].strip() == told_with_prompts[0].strip()
+    report.check("word for word", same, given)
 
 
 def _check_hooks(name: str, session: Session, report: Report) -> None:
