@@ -101,7 +101,7 @@ def _plain(text: str) -> str:
 
 def str_replace(data: bytes, old: str, new: str) -> bytes:
     """The document with ``old``, which must stand in it exactly once, replaced by ``new``."""
-    text, old, new = _Text(data), _plain(old), clean(new)
+    text, old, new = _Text(data), _plain(old).removeprefix(_BOM), clean(new)
     if not old:
         raise EditError("old_str is empty: it must be the text that is to be replaced.")
     at = text.flat.find(old)

@@ -26,29 +26,25 @@ _MORE = 0.66  # of its bits for each further pair of one run: neighbours share a
 _GUESSED = 16.0  # rows that the guess by length weighs as much as
 _FEWEST = 8.0  # rows that there are at least taken to be
 _LISTED = 300  # rows; what stands in more of them says too little to be looked at
-_TERMS = 40  # of a long text, those with the most letters
+_FIRST, _LAST = 40, 20  # words of a long text: a question stands before or behind what is pasted
+_SENTENCES, _BEFORE = 12, 8  # of a text, that may have evidence of their own; so many of them its first ones
 _INFORMS = 2.0  # bits that a word must have to be one of two
-# Bits beyond chance: of a document whose name or heading has one of the words, or that has three; of one with two; of
-# a turn with three words; of one with two.
-_ABOUT, _DOCUMENT, _TURN, _TURN_OF_TWO = 2.5, 4.0, 4.0, 6.0
-_NAME_BITS, _NAME_BONUS = (
-    8.0,
-    3.0,
-)  # of a name written as code is; the bonus for its parts standing in this order
-_NAMED_ROWS = 10  # rows; a name in more of them is no longer one thing
-_NAMES = 8  # of a text that are looked for
-_RARE_BITS, _RARE_BITS_OF_TURN, _RARE_ROWS, _RARE_AMONG = (
-    4.5,
-    8.0,
-    3,
-    500,
-)  # a word is a name too if of so many turns so few hold it
+
+# Bits beyond chance that are evidence.
+_ABOUT = 2.5  # of a document with three of the words, or with one of them in its name or heading
+_DOCUMENT = 4.0  # of another one
+_TURN = 4.0  # of a turn with three of the words
+_TURN_OF_TWO = 6.0  # of another one
 _TURN_WORDS = 3  # that a text must have before turns are looked for: `commit and push` is said in many
-_TITLE_BITS, _TITLE_PAIR_BITS, _TITLE_DOCUMENTS = (
-    6.0,
-    2.5,
-    3,
-)  # one word of a document's own name, if few have it
+
+# A name written as code is: by its length, and by how few rows hold it.
+_NAME_BITS, _IN_ORDER, _NAMED_ROWS = 8.0, 3.0, 10
+_NAMES = 8  # of a text that are looked for
+# A word is a name too if of so many rows so few hold it; of a turn it must be a long one.
+_RARE_AMONG, _RARE_ROWS, _RARE_BITS, _RARE_BITS_OF_TURN = 500, 3, 4.5, 8.0
+# A document's own name is one if a word of it is that long, or has so many dense characters, and few have that name.
+_TITLE_BITS, _TITLE_DENSE, _TITLE_DOCUMENTS = 6.0, 2, 3
+
 _DOCUMENTS, _TURNS = 60, 16  # rows that are looked at closely
 _SHORT = 4  # words; a shorter prompt is small talk itself, and says nothing of its turn
 _SHORT_DENSE = 10  # characters, of one without spaces
@@ -56,25 +52,61 @@ _CLOSE = 0.45  # of the best row's bits, that another one of its kind must have
 
 
 class _Terms:
-    """The words of a text that are looked for, each once whatever its ending, and of how many they were taken."""
+    """The words of a text that are looked for, each once whatever its ending; ``guesses`` has their bits by length.
+
+    ``parts``: the text whole, and each of its sentences, as the terms in it and for how many words they count. What
+    bears on one sentence may have nothing to do with the others, or with what was pasted below it.
+    """
 
     def __init__(self, wanted: query.Query) -> None:
-        pairs = {run[at : at + 2] for run in wanted.runs for at in range(len(run) - 1)}
+        words = wanted.words
+        if len(words) > _FIRST + _LAST:
+            words = words[:_FIRST] + words[-_LAST:]
+        pairs = _pairs(wanted.runs)
         stems: dict[str, str] = {}
-        for word in wanted.words:
+        for word in words:
             if word not in pairs and not word.endswith("*") and not query.is_everyday(word):
                 stems.setdefault(query.stem(word), word)
         self.stems = {word: stem for stem, word in stems.items()}
         self.runs = [run for run in wanted.runs if len(run) > 1]
-        self.many = len(self.stems) + sum(_words_in(len(run)) for run in self.runs)
-        guesses = {word: _BY_LENGTH[min(len(query.base(word)), 9)] for word in self.stems}
-        guesses |= {pair: _pair_bits(pair) for pair in wanted.words if pair in pairs}
-        self.guesses = dict(sorted(guesses.items(), key=lambda item: -item[1])[:_TERMS])
+        self.guesses = {word: _BY_LENGTH[min(len(query.base(word)), 9)] for word in self.stems}
+        self.guesses |= {pair: _pair_bits(pair) for pair in words if pair in pairs}
         self.names = wanted.names[:_NAMES]
+        self._bases = set(map(query.base, self.stems))
+        self._low = wanted.text.lower() if self.runs else ""
+        self.parts = [(set(self.guesses), _count(len(self.stems), self.runs))]
+        sentences = query.sentences(wanted.text)
+        if len(sentences) > 1:
+            some = (
+                sentences
+                if len(sentences) <= _SENTENCES
+                else sentences[:_BEFORE] + sentences[_BEFORE - _SENTENCES :]
+            )
+            self.parts += [self._part(sentence, stems) for sentence in some]
+
+    def _part(self, sentence: str, stems: dict[str, str]) -> tuple[set[str], int]:
+        wanted = query.parse(sentence)
+        mine = {stems[stem] for word in wanted.words if (stem := query.stem(word)) in stems}
+        return mine | (_pairs(wanted.runs) & self.guesses.keys()), _count(len(mine), wanted.runs)
+
+    @property
+    def many(self) -> int:
+        """For how many words the text counts."""
+        return self.parts[0][1]
+
+    def holds_all(self, words: Iterable[str]) -> bool:
+        """Whether the text holds all words of a name, one of which says something."""
+        missing = [word for word in words if word not in self._bases]
+        if any(not query.dense(word) or word not in self._low for word in missing):
+            return False
+        return any(
+            _BY_LENGTH[min(len(word), 9)] >= _TITLE_BITS or query.dense(word) >= _TITLE_DENSE
+            for word in words
+        )
 
     def bits_of_name(self, name: str) -> float:
         """What a name weighs by the length of its parts."""
-        return _NAME_BONUS + sum(_BY_LENGTH[min(len(part), 9)] for part in name.split())
+        return _IN_ORDER + sum(_BY_LENGTH[min(len(part), 9)] for part in name.split())
 
     def stands_in(self, term: str, low: str) -> bool:
         """Whether a word, in any of its forms, stands in a text in lower case."""
@@ -146,20 +178,37 @@ class _Side:
         ]
 
     def weighed(self, terms: Iterable[str]) -> tuple[float, float, int]:
-        """What these terms weigh together, how far that is beyond chance (below 0 for a single one), how many count."""
+        """What these terms weigh together, how far that is beyond chance (below 0 for a single one), how many count.
+
+        The sentence that goes furthest beyond chance decides; that there were several to choose from is part of chance.
+        """
         present = set(terms)
+        whole, count = self._weight(present)
+        best, many = self._beyond(whole, count, self.terms.many), count
+        for part, words in self.terms.parts[1:]:
+            bits, count = self._weight(present & part)
+            beyond = self._beyond(bits, count, words) - log2(len(self.terms.parts))
+            if beyond > best:
+                best, many = beyond, count
+        return whole, best, many
+
+    def _weight(self, present: set[str]) -> tuple[float, int]:
+        """The bits of these terms, and for how many words they count."""
         bits, many = 0.0, 0
         for term in present & self.terms.stems.keys():
             if self.bits[term] >= _INFORMS:
                 bits, many = bits + self.bits[term], many + 1
-        for stretch in self._stretches(present):
+        for stretch in self._stretches(present) if self.terms.runs else ():
             more = sum(self.terms.guesses.get(pair, 0.0) for pair in stretch[1:])
             bits += max(self.bits[pair] for pair in stretch) + _MORE * more
             many += _words_in(len(stretch) + 1)
-        if many < 2:
-            return bits, -1.0, many
-        chance = log2(self.size + _FEWEST) + _choices(max(self.terms.many, many), many)
-        return bits, bits - chance, many
+        return bits, many
+
+    def _beyond(self, bits: float, count: int, words: int) -> float:
+        """How far the bits of ``count`` out of so many words are beyond what chance brings together in some row."""
+        if count < 2:
+            return -1.0
+        return bits - log2(self.size + _FEWEST) - _choices(max(words, count), count)
 
     def _stretches(self, present: set[str]) -> Iterator[list[str]]:
         """Pairs that follow each other in the text and are present, each once."""
@@ -181,7 +230,7 @@ class _Side:
 def scores(index: Index, wanted: query.Query) -> dict[int, float]:
     """The rows of which the text surely speaks, with their weight in bits."""
     terms = _Terms(wanted)
-    if not index.fts or not terms.guesses:
+    if not index.fts or not (terms.guesses or terms.names):
         return {}
     return _of_documents(index, terms) | _of_turns(index, terms)
 
@@ -190,10 +239,17 @@ def may_tell(wanted: query.Query) -> bool:
     """Whether there can be evidence for a text at all: not for a single short word."""
     terms = _Terms(wanted)
     guesses = terms.guesses
-    named = any(
-        bits >= (_TITLE_BITS if term in terms.stems else _TITLE_PAIR_BITS) for term, bits in guesses.items()
-    )
+    named = any(bits >= _TITLE_BITS or term not in terms.stems for term, bits in guesses.items())
     return named or len(guesses) > 1 or bool(terms.names)
+
+
+def _pairs(runs: Iterable[str]) -> set[str]:
+    return {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
+
+
+def _count(words: int, runs: Iterable[str]) -> int:
+    """For how many words some words and runs count together."""
+    return words + sum(_words_in(len(run)) for run in runs if len(run) > 1)
 
 
 def _words_in(characters: int) -> int:
@@ -249,33 +305,37 @@ class _Names:
 
     def __init__(self, index: Index, rows: Iterable[int]) -> None:
         self.texts: dict[int, str] = {}
-        self._titles: dict[int, tuple[int, str]] = {}
+        self._sections: dict[int, list[int]] = {}
+        self._names: dict[int, tuple[str, ...]] = {}
         for row, document, heading, path, title, name, description, said in index.db.execute(
             "SELECT -s.id, d.id, s.heading, d.path, d.title, d.name, d.description, d.said"
             " FROM section s JOIN document d ON s.document = d.id"
             f" WHERE s.id IN ({','.join(str(-row) for row in rows)})"
         ):
-            file = path.rpartition("/")[2].removesuffix(".md")
-            self._titles[row] = document, f"{title} {name} {file}".lower()
             self.texts[row] = f"{path} {title} {name} {heading} {description} {said}".lower()
+            self._sections.setdefault(document, []).append(row)
+            file = path.rpartition("/")[2].removesuffix(".md")
+            self._names[document] = tuple({title.lower(), name.lower(), file.lower()})
 
     def entitled(self, side: _Side, held: dict[int, list[str]]) -> dict[int, float]:
-        """Of the documents that a single word of the text names the sections that hold it, if there are but few."""
+        """The sections of documents that the text calls by their whole name, if there are but few of that name."""
+        called: dict[frozenset[str], list[int]] = {}
+        for document, names in self._names.items():
+            for name in names:
+                words = frozenset(_told_words(name))
+                if words and side.terms.holds_all(words):
+                    called.setdefault(words, []).append(document)
         found: dict[int, float] = {}
-        for term, guess in side.terms.guesses.items():
-            is_pair = term not in side.terms.stems
-            if term not in side.rows or guess < (_TITLE_PAIR_BITS if is_pair else _TITLE_BITS):
-                continue
-            rows = [row for row in side.rows[term] if row in held and self._is_called(row, term, is_pair)]
-            if 0 < len({self._titles[row][0] for row in rows}) <= _TITLE_DOCUMENTS:
-                for row in rows:
-                    bits = side.weighed(held[row])[0]
-                    found[row] = max(bits, found.get(row, 0.0))
+        for documents in called.values():
+            if len(documents) <= _TITLE_DOCUMENTS:
+                for row in (row for document in documents for row in self._sections[document]):
+                    found[row] = side.weighed(held.get(row, ()))[0]
         return found
 
-    def _is_called(self, row: int, term: str, is_pair: bool) -> bool:
-        title = self._titles.get(row, (0, ""))[1]
-        return term in title if is_pair else query.base(term) in map(query.base, query.words_of(title))
+
+def _told_words(name: str) -> list[str]:
+    """The words of a document's name that tell it from others."""
+    return [query.base(word) for word in query.words_of(name) if not query.is_everyday(word)]
 
 
 # -- turns

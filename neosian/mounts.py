@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from neosian import projects, scope
 from neosian.config import Config
 from neosian.errors import UsageError
@@ -57,8 +59,20 @@ def layout(
     root = scope.project_root(directory)
     if root is None:
         return Layout([user], "the directory belongs to no project")
+    own = _own_scope(home, root)
+    if own:
+        mounts_here = [user] if own == user.scope else [user, Mount("/project", own)]
+        return Layout(mounts_here, "the directory is the scope's own folder")
     project = projects.find(home, root)
     return Layout([user, Mount("/project", project.scope)], f"the project at {root}", root)
+
+
+def _own_scope(home: str, root: str) -> str:
+    """The scope whose own repository this is, "" for a project: nobody remembers the memory itself as one."""
+    if not os.path.isdir(os.path.join(root, ".git", "neosian")):
+        return ""
+    here = os.path.realpath(root)
+    return next((store.scope for store in projects.stores(home) if store.path == here), "")
 
 
 def _mount(text: str) -> Mount:

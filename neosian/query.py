@@ -26,6 +26,7 @@ _MARK_RANGES = (
 _WORD_RANGES = (*_DENSE_RANGES, *_MARK_RANGES)
 _NOT_ASCII_WORD = bytes(code if chr(code).isalnum() and code < 0x80 else 0x20 for code in range(256))
 _CODE_SIGNS = frozenset("_./\\:@=")  # what joins the parts of names and paths, as no prose does
+_SENTENCE_ENDS = (". ", "? ", "! ", "; ", "。", "？", "！", "；")
 _EDGES = ".,;:!?…\"'`()[]{}<>*"
 _CAMEL_LONGEST, _CAMEL_MOST = 60, 200  # base64 and minified code are not names
 _TEXT_LIMIT, _WORDS_MOST = 20_000, 160
@@ -124,6 +125,13 @@ def _split(text: str, gaps: dict[int, str]) -> list[str]:
 def _between_words(text: str) -> dict[int, str]:
     """What of a text stands between words, for `_split`: signs that stand inside words of some scripts do not."""
     return {ord(char): " " for char in set(text) if not char.isalnum() and not _within(char, _WORD_RANGES)}
+
+
+def sentences(text: str) -> list[str]:
+    """The lines of a text, each cut where a sentence ends."""
+    for end in _SENTENCE_ENDS:
+        text = text.replace(end, f"{end}\n")
+    return [line for line in map(str.strip, text.split("\n")) if line]
 
 
 def is_everyday(word: str) -> bool:

@@ -155,7 +155,7 @@ def test_hooks_of_a_linked_worktree_are_those_of_its_own_folder(home: Home, tmp_
     git(home.project, "add", "a")
     git(home.project, "commit", "-qm", "Begin")
     git(home.project, "worktree", "add", "-q", str(tmp_path / "linked"))
-    wish = merging.Wish("claude-code", folder=str(tmp_path / "linked"))
+    wish = install.Wish("claude-code", folder=str(tmp_path / "linked"))
     merging.carry_out(install.plan_install(wish, {}, str(tmp_path)))
     files = [each["file"] for each in health.report(str(home.path), str(tmp_path / "linked"))["hooks"]]
     assert files == [str(tmp_path / "linked" / ".claude" / "settings.json")]

@@ -220,5 +220,6 @@ def test_importing_the_package_loads_nothing_of_it() -> None:
     assert [name for name in loaded_by("neosian") if name.startswith("neosian.")] == []
 
 
-def test_a_session_start_has_no_time_for_patterns() -> None:
-    assert loaded_by("neosian.beginning") & {"re", "json", "enum"} == set()
+@pytest.mark.parametrize("face", ["beginning", "reminding"])
+def test_what_answers_a_client_has_no_time_for_patterns(face: str) -> None:
+    assert loaded_by(f"neosian.{face}") & {"re", "json", "enum"} == set()

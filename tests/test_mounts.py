@@ -38,6 +38,16 @@ def test_where_there_is_no_project_turns_go_to_the_user(tmp_path: Path, private_
     assert found.reason == "the directory belongs to no project"
 
 
+@pytest.mark.parametrize("below", ["", "record"])
+def test_the_folder_of_a_scope_is_that_scope_and_no_project(below: str, tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.talk().land("hello")
+    found = seen(home, home.shop / below)
+    assert paths(found) == {"/user": user_scope(), "/project": f"{user_scope()}/proj:shop"}
+    assert paths(seen(home, home.user)) == {"/user": user_scope()}
+    assert found.root is None
+
+
 def test_a_throwaway_folder_belongs_to_the_user_though_it_is_a_repository(tmp_path: Path) -> None:
     home = Home(tmp_path)
     settings = Config({"project": {"throwaway": [f"{tmp_path}/scratch-*/**"]}})

@@ -158,3 +158,42 @@ def test_small_talk_brings_nothing_to_mind(prompt: str, small: Scope, big: Scope
 def test_what_memory_knows_of_a_prompt_is_told(prompt: str, known: str, small: Scope, big: Scope) -> None:
     assert known in told(small, prompt).shown
     assert known in told(big, prompt).shown
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Thanks, that works. Now for something else: how are cart totals rounded? Please be brief, I am in a hurry today.",
+        "How are cart totals rounded?\n\n"
+        + "\n".join(f"  File lib{n}/mod{n}.py, line {n}, in func{n}" for n in range(300)),
+        "\n".join(f"  File lib{n}/mod{n}.py, line {n}, in func{n}" for n in range(300))
+        + "\nHow are cart totals rounded?",
+    ],
+    ids=["among other sentences", "before a paste", "behind a paste"],
+)
+def test_one_sentence_of_many_is_enough(prompt: str, small: Scope, big: Scope) -> None:
+    assert "/project/project/money.md" in told(small, prompt).shown
+    assert "/project/project/money.md" in told(big, prompt).shown
+
+
+def test_text_that_happens_to_share_words_brings_nothing(small: Scope, big: Scope) -> None:
+    prompt = "Write a poem about the sea in October, with the sound of waves and the cry of one white gull at the end."
+    assert (told(small, prompt).shown, told(big, prompt).shown) == ([], [])
+
+
+def test_what_is_in_the_window_is_not_told(small: Scope) -> None:
+    window = Window()
+    window.shown.add("/project/project/money.md")
+    assert "/project/project/money.md" not in told(small, "How are cart totals rounded?", window=window).shown
+
+
+@pytest.mark.parametrize("budget", [0, 200, 500, 2_000])
+def test_the_budget_is_kept_and_nothing_is_told_rather_than_a_frame(budget: int, small: Scope) -> None:
+    block = told(small, "the payment webhook timed out: look at the connection pool", budget=budget)
+    assert block.cost == utf16(block.text) <= budget
+    assert (block.text == "") == (block.shown == [])
+
+
+def test_a_number_that_stands_in_a_note_is_no_fence(small: Scope) -> None:
+    block = told(small, "How are cart totals rounded?", nonce="cart")
+    assert "=== cart ===" not in block.text

@@ -20,7 +20,8 @@ from tests.walkthrough.harness import Report, Sandbox, from_npm, told
 
 VERSION = "2.1.332"
 PACKAGE = "@anthropic-ai/claude-code"
-TOOLS = "Bash,Read,Edit,Write"
+SERVER = "mcp__neosian-memory"
+TOOLS = f"Bash,Read,Edit,Write,{SERVER}"
 SESSION_SECONDS = 120
 API_KEY = "dummy-key-that-no-store-may-hold"
 
@@ -171,7 +172,15 @@ RATE = "At the bank's noon rate."
 FIXED = "Decision: cart totals are rounded to 2 decimals with round(), not int(). Done ✅ 完了."
 AGREED = "Agreed: money is rounded once, at the end."
 LEFT_OFF = "where we left off"
-CALLS = [("Bash", True), ("Write", True), ("Read", True), ("Edit", True), ("Bash", False)]
+SAVED = "/project/money/rounding.md"
+SAVED_TEXT = '---\ndescription: "Money is rounded once, at the end"\n---\nCart totals too.\n'
+SKILL = "---\nname: release\ndescription: How to release\n---\nTag $1 in git, then tell Sam.\n"
+RELEASE = f"/{SERVER}__release v2"
+RELEASED = "Tag v2 in git, then tell Sam."
+CALLS = [
+    *(("Bash", True), ("Write", True), ("Read", True), ("Edit", True), ("Bash", False)),
+    (f"{SERVER}__memory_create", True),
+]
 
 # What stands in the settings before us, unusual spacing included, and must stand there after us.
 SETTINGS = """{
@@ -197,7 +206,11 @@ def story(project: Path) -> Script:
                 Step(calls=(Call("Bash", {"command": "echo '1 failed' >&2; exit 3"}),)),
                 Step(FIXED),
             ],
-            AGREE: [Step(AGREED)],
+            AGREE: [
+                Step(calls=(Call(f"{SERVER}__memory_create", {"path": SAVED, "file_text": SAVED_TEXT}),)),
+                Step(AGREED),
+            ],
+            RELEASED: [Step("Released.")],
             ASK: [Step("We rounded the cart totals to 2 decimals.")],
             CONVERT: [Step(RATE)],
             AGAIN: [Step("A note in the project's memory.")],
@@ -214,13 +227,16 @@ def walk(client: Path, version: str, box: Sandbox, report: Report) -> None:
     settings.write_text(SETTINGS, encoding="utf-8")
 
     _install(box, settings, report)
+    _install_mcp(box, report)
     first = _first_session(claude, report)
     _check_record(box, first, report)
     second = _second_session(claude, report)
     _check_reading(box, first, second, report)
     _third_session(box, claude, report)
+    _skill_session(box, claude, report)
     _check_traces(box, report)
     _uninstall(box, settings, report)
+    _uninstall_mcp(box, report)
 
 
 def _install(box: Sandbox, settings: Path, report: Report) -> None:
@@ -236,10 +252,32 @@ def _install(box: Sandbox, settings: Path, report: Report) -> None:
     report.check("installing twice changes no byte", same, told(again))
 
 
+def _install_mcp(box: Sandbox, report: Report) -> None:
+    install = ("mcp", "install", "--client", "claude-code", "--write")
+    done = box.neosian(*install)
+    file = box.project / ".mcp.json"
+    report.need(
+        "our installer tells the client of the MCP server", done.returncode == 0 and file.exists(), told(done)
+    )
+    written = file.read_bytes()
+    again = box.neosian(*install)
+    same = again.returncode == 0 and file.read_bytes() == written
+    report.check("telling it twice changes no byte", same, told(again))
+
+
+def _uninstall_mcp(box: Sandbox, report: Report) -> None:
+    done = box.neosian("mcp", "uninstall", "--client", "claude-code", "--write")
+    report.check("uninstall leaves no file of ours", not (box.project / ".mcp.json").exists(), told(done))
+
+
 def _first_session(claude: ClaudeCode, report: Report) -> Session:
     session = claude.session(FIX, AGREE)
     report.need("session 1 ran to its end", not session.trouble(2), session.trouble(2))
     _check_hooks("session 1", session, report)
+    # Not in the first request: the client does not always wait for a server that is starting.
+    tools = {tool["name"]: tool for tool in (session.requests[-1].body or {})["tools"]}
+    held = "input_schema" in tools.get(f"{SERVER}__memory_search", {})
+    report.check("the model has the core tools at hand", held, sorted(tools))
     return session
 
 
@@ -248,6 +286,9 @@ def _second_session(claude: ClaudeCode, report: Report) -> Session:
     report.need("session 2 ran to its end", not session.trouble(1), session.trouble(1))
     _check_hooks("session 2", session, report)
     text = session.requests[0].text()
+    start = "\n".join(run.stdout for run in session.hooks if run.event == "SessionStart")
+    listed = f"- {SAVED}: Money is rounded once, at the end" in start
+    report.check("session 2's start tells of the note saved in session 1", listed, start)
     for what, words in (
         ("the heading", "where we left off"),
         ("session 1's prompt", FIX),
@@ -286,6 +327,16 @@ def _third_session(box: Sandbox, claude: ClaudeCode, report: Report) -> None:
     report.check("word for word", same, given)
 
 
+def _skill_session(box: Sandbox, claude: ClaudeCode, report: Report) -> None:
+    """A skill of the memory is a slash command of the client."""
+    done = box.neosian("memory", "create", "skills/release/SKILL.md", SKILL)
+    report.need("a skill is written", done.returncode == 0, told(done))
+    session = claude.session(RELEASE)
+    report.need("session 4 ran to its end", not session.trouble(1), session.trouble(1))
+    held = any(RELEASED in request.text() for request in session.requests)
+    report.check("the skill runs as a slash command, its argument in place", held, session.answers)
+
+
 def _check_hooks(name: str, session: Session, report: Report) -> None:
     bad = [run for run in session.hooks if run.status != 0]
     report.check(f"{name}: all {len(session.hooks)} hooks ended with 0", bool(session.hooks) and not bad, bad)
@@ -311,13 +362,18 @@ def _check_record(box: Sandbox, session: Session, report: Report) -> None:
     answers = [line["text"] for line in lines if line["kind"] == "answer"]
     report.check("the answers are whole", answers == [FIXED, AGREED], answers)
     _check_git(box, store, session, report)
+    saved = box.git("log", "-1", "--format=%an", "--", SAVED.removeprefix("/project/"), folder=store)
+    by = saved.stdout.strip()
+    report.check("the note it saved over MCP is its own commit", by == f"claude-code:{session.id}", by)
 
 
 def _check_git(box: Sandbox, store: Path, session: Session, report: Report) -> None:
     trailers = "--format=%(trailers:key=Conversation,key=Turn,valueonly,separator=%x20)"
     log = box.git("log", "--reverse", trailers, folder=store)
     booked = [line for line in log.stdout.splitlines() if session.id in line]
-    report.check("each turn has its commit", len(booked) == 2, told(log))
+    report.check(
+        "each turn has its commit", len([row for row in booked if row.endswith(("1", "2"))]) == 2, told(log)
+    )
     fsck = box.git("fsck", "--strict", folder=store)
     report.check("git fsck --strict has nothing to say", fsck.returncode == 0 and not fsck.stdout, told(fsck))
     status = box.git("status", "--porcelain", folder=store)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -85,6 +86,10 @@ class Sandbox:
         identity = "[user]\n\tname = Sam Keeper\n\temail = sam@example.com\n[init]\n\tdefaultBranch = main\n"
         (self.home / ".gitconfig").write_text(identity, encoding="utf-8")
         self.git("init", "--quiet")
+        # A client starts our command by name, as where it is installed.
+        command = f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(PACKAGE_ROOT))} exec {shlex.quote(sys.executable)} -m neosian "$@"\n'
+        (self.bin / "neosian").write_text(command, encoding="utf-8")
+        (self.bin / "neosian").chmod(0o755)
 
     def __enter__(self) -> Sandbox:
         return self
