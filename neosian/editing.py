@@ -179,7 +179,7 @@ def set_key(data: bytes, key: str, value: str | bool) -> bytes:
     numbers = _lines_of(lines[start:end], key)
     if not numbers:
         lines.insert(end, f"{key}: {said}{_line_end(lines[end - 1])}")
-    elif _says(documents.scalars(clean("".join(lines[start:end]))).get(key, ""), value):
+    elif _says(documents.scalars(_plain("".join(lines[start:end]))).get(key, ""), value):
         return data
     else:
         number = start + numbers[-1]
