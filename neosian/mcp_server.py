@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
@@ -387,10 +388,11 @@ def _add_tools(server: Server) -> None:
         limit: Annotated[Number, Field(description="At most so many commits (20).")] = 0,
     ) -> str:
         place = server.wiki().place(path)
-        if diff or commit:
-            said = history.diff(place.store, place.path, f"{commit}~1" if commit else None, commit or None)
-            return _data(said or "Nothing changed.")
-        found = history.log(place.store, place.path, limit if limit > 0 else 20)
+        with closing(place.store.repo):
+            if diff or commit:
+                said = history.diff(place.store, place.path, None, commit or None)
+                return _data(said or "Nothing changed.")
+            found = history.log(place.store, place.path, limit if limit > 0 else 20)
         rows = [f"{each.id[:10]} {turns.stamp(each.at)[:16]} {each.actor}: {each.subject}" for each in found]
         return _data("\n".join(rows)) if rows else f"Nothing has touched {place} yet."
 

@@ -543,3 +543,31 @@ def test_a_damaged_store_is_told_of_and_the_server_lives(home: Home, pipe: Calla
     assert "Traceback" not in server.call("memory_create", path="/project/x.md", file_text="x")
     assert "/user" in server.call("memory_view", path="/user") or True
     assert server.ask("ping")["result"] == {}
+
+
+def test_no_git_is_left_running_between_calls(home: Home, pipe: Callable[..., Pipe]) -> None:
+    home.talk().land("hello")
+    home.committed("skills/a/SKILL.md", "---\nname: a\n---\nDo $1.\n")
+    server = pipe()
+    server.begin()
+    note = "/project/x.md"
+    server.call("memory_create", path=note, file_text="x\n")
+    server.call("memory_str_replace", path=note, old_str="x", new_str="y")
+    for path in ("", "/project", note, "/project/sessions", f"/project/sessions/{SESSION}", "/project/none.md"):
+        server.call("memory_view", path=path)
+    server.call("memory_history", path=note)
+    server.call("memory_history", path=note, diff=True)
+    server.call("memory_search", query="hello")
+    server.call("recall_search", query="nowhere to be found")
+    server.call("recall_turn", n=1, conversation=SESSION)
+    server.call("recall_turn", n=9, conversation=SESSION)
+    for tool in ("list_sessions", "list_skills", "board"):
+        server.call(tool)
+    server.call("load_skill", name="a")
+    server.ask("prompts/get", name="a", arguments={"arguments": "it"})
+    server.ask("resources/list")
+    server.ask("resources/read", uri="memory://project/x.md")
+    server.call("memory_create", path=note, file_text="another\n")
+    server.call("memory_delete", path=note)
+    children = Path(f"/proc/{server.child.pid}/task").glob("*/children")
+    assert "".join(each.read_text() for each in children) == ""
