@@ -553,7 +553,14 @@ def test_no_git_is_left_running_between_calls(home: Home, pipe: Callable[..., Pi
     note = "/project/x.md"
     server.call("memory_create", path=note, file_text="x\n")
     server.call("memory_str_replace", path=note, old_str="x", new_str="y")
-    for path in ("", "/project", note, "/project/sessions", f"/project/sessions/{SESSION}", "/project/none.md"):
+    for path in (
+        "",
+        "/project",
+        note,
+        "/project/sessions",
+        f"/project/sessions/{SESSION}",
+        "/project/none.md",
+    ):
         server.call("memory_view", path=path)
     server.call("memory_history", path=note)
     server.call("memory_history", path=note, diff=True)

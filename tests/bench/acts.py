@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from tests.bench.errors import BenchError
@@ -9,7 +10,7 @@ from tests.bench.histories import History, said
 from tests.bench.measure import Act, Command
 from tests.bench.stage import PACKAGE, Event, Said, python
 
-SPOOL, START, STOP, PROMPT = 0.6, 4.0, 7.0, 5.0
+SPOOL, START, STOP, PROMPT, SERVER = 0.6, 4.0, 7.0, 5.0, 1.2
 SEARCH = {2_000: 6.0, 20_000: 6.0, 100_000: 10.0}
 START_GROWTH, STOP_GROWTH = 1.3, 1.5
 
@@ -163,3 +164,38 @@ class Searches:
     def _check(self, said: bytes) -> None:
         if not said.strip():
             raise BenchError("A search found nothing.")
+
+
+class Server:
+    """The MCP server on one history, from its start to its first answer: what a client waits for."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+
+    def start(self) -> Act:
+        """A handshake and a list of tools; then the client goes. Compared with importing the SDK alone."""
+        stage = self.history.stage
+        about = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "1"},
+        }
+        said = [
+            {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about},
+            {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        ]
+        given = b"".join(json.dumps(each).encode() + b"\n" for each in said)
+        serve = Command(
+            python("-m", "neosian", "mcp", "--scope", stage.store.scope),
+            stage.project,
+            stage.environment,
+            given,
+        )
+        sdk = Command(python("-c", "import mcp.server.mcpserver"), stage.project, stage.environment)
+
+        def check(answered: bytes) -> None:
+            if b'"serverInfo"' not in answered:
+                raise BenchError(f"The server answered: {answered.decode('utf-8', 'replace')!r}")
+
+        return Act("mcp", "MCP server, start to first answer (in SDK imports)", self.history.plan, SERVER,
+                   lambda _: serve, check, sdk)  # fmt: skip

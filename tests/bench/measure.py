@@ -1,4 +1,7 @@
-"""CPU of acts in floors: every act between two runs of the floor, so that a busy machine slows all three."""
+"""CPU of acts in floors: every act between two runs of the floor, so that a busy machine slows all three.
+
+The MCP server is compared with the import of its SDK instead.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,8 @@ class Act:
     """Something to measure again and again.
 
     ``ready`` is called before each round and gives the command; ``check`` is given its output afterwards, raises
-    BenchError where the act did not do its work, and leaves things as they were. Neither is measured.
+    BenchError where the act did not do its work, and leaves things as they were. Neither is measured. ``base``: what
+    it is compared with, where that is not the floor.
     """
 
     group: str
@@ -66,6 +70,7 @@ class Act:
     bound: float
     ready: Callable[[int], Command]
     check: Callable[[bytes], None]
+    base: Command | None = None
     ratios: list[float] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -92,14 +97,15 @@ def measure(acts: Sequence[Act], rounds: int, floor: Command, progress: Progress
     for number in range(rounds + 1):
         for act in acts:
             command = act.ready(number)
-            before, _ = cpu_of(floor)
+            before, _ = cpu_of(act.base or floor)
             used, said = cpu_of(command)
-            after, _ = cpu_of(floor)
+            after, _ = cpu_of(act.base or floor)
             act.check(said)
             if number:
                 base = (before + after) / 2
                 act.ratios.append(used / base)
-                floors.append(base)
+                if act.base is None:
+                    floors.append(base)
         if number % 5 == 0:
             progress.say(f"round {number} of {rounds}")
-    return statistics.median(floors)
+    return statistics.median(floors) if floors else 0.0

@@ -1,6 +1,6 @@
 """Measure what hooks and searches cost, in floors: the CPU of `python -I -S -c pass` by the same interpreter.
 
-    python tests/bench/run.py [--quick] [--only spool|start|prompt|stop|search|disk] [--rounds N] [--json]
+    python tests/bench/run.py [--quick] [--only spool|start|prompt|stop|search|mcp|disk] [--rounds N] [--json]
 
 docs/performance.md says what is measured and how. Exit status 0, whatever the figures; 1 when something that was to
 be measured did not do its work.
@@ -22,14 +22,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench import disk, table
-from tests.bench.acts import PROMPTS, SMALL_TALK, START_GROWTH, STOP_GROWTH, Hooks, Searches
+from tests.bench.acts import PROMPTS, SMALL_TALK, START_GROWTH, STOP_GROWTH, Hooks, Searches, Server
 from tests.bench.errors import BenchError
 from tests.bench.histories import History, Maker, Plan, default_folder
 from tests.bench.measure import FLOOR, Act, Command, measure
 from tests.bench.progress import Progress
 from tests.bench.table import Row
 
-GROUPS = ("spool", "start", "prompt", "stop", "search", "disk")
+GROUPS = ("spool", "start", "prompt", "stop", "search", "mcp", "disk")
 
 
 class Sizes:
@@ -93,7 +93,7 @@ def plans(sizes: Sizes, groups: set[str]) -> list[Plan]:
         found |= {Plan(1_000), Plan(1_000, True)} if "disk" in groups else {Plan(1_000)}
     if "search" in groups:
         found |= {Plan(count, landed=False) for count in sizes.searched}
-    if "prompt" in groups:
+    if groups & {"prompt", "mcp"}:
         found.add(Plan(sizes.searched[0], landed=False))
     return sorted(found, key=lambda plan: (-plan.turns * (1 + plan.landed), not plan.one_session))
 
@@ -121,6 +121,8 @@ def _acts(made: dict[Plan, History], groups: set[str]) -> Iterator[Act]:
         if "prompt" in groups and plan == prompted:
             yield hooks.prompt("prompt with recall", PROMPTS, tells=True)
             yield hooks.prompt("prompt, small talk", SMALL_TALK, tells=False)
+        if "mcp" in groups and plan == prompted:
+            yield Server(history).start()
         if "search" in groups and not plan.landed:
             yield Searches(history).as_hook()
             yield Searches(history).as_command()
