@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -69,6 +69,8 @@ _REST = (
 )
 
 T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., str])
+_MARK = "tool"
 
 
 def _or(default: T) -> BeforeValidator:
@@ -92,7 +94,7 @@ class Server(MCPServer[Any]):
             SERVER, title="neosian memory", version=__version__, instructions=_instructions(Wiki(home, look())),
             log_level="ERROR",
         )  # fmt: skip
-        _add_tools(self)
+        Tools(self)
         self.resource(
             "memory://{+path}", name="document", title="A document of the memory", mime_type="text/markdown",
             description="memory://project/tools/deploy.md is the document /project/tools/deploy.md.",
@@ -242,6 +244,11 @@ def _done(done: Done) -> str:
     return f"{done.said} ({done.place}, commit {done.commit[:10]}). `neosian revert {done.commit[:10]}` takes it back."
 
 
+def _most(limit: int, otherwise: int) -> int:
+    """How many answers are wanted; models send 0, or less, where they do not care."""
+    return limit if limit > 0 else otherwise
+
+
 def _moment(text: str) -> float | None:
     return recall.moment(text) if text else None
 
@@ -260,71 +267,81 @@ _AT_HAND = {"anthropic/alwaysLoad": True}
 _PATH = "Path of a note, such as /project/tools/deploy.md or /user/profile/role.md."
 
 
-def _add_tools(server: Server) -> None:
-    """Each tool is a thin coat on one verb."""
+class _Kind(NamedTuple):
+    """What a tool tells a client of itself beside its description."""
 
-    def tool(
-        about: str, annotations: ToolAnnotations, at_hand: bool = False
-    ) -> Callable[[Callable[..., str]], None]:
-        def add(function: Callable[..., str]) -> None:
-            server.add_tool(
-                _told(function), name=function.__name__, description=about, annotations=annotations,
-                meta=_AT_HAND if at_hand else None, structured_output=False,
-            )  # fmt: skip
+    annotations: ToolAnnotations
+    meta: dict[str, Any] | None
 
-        return add
 
-    @tool(
-        "Search the memory (notes, and what was said and done in earlier sessions) with any words: a question, an error"
-        " message, a name. Use it before you start on something, and whenever the person refers to earlier work. Notes"
-        " come with their path (memory_view shows them), turns as CONVERSATION#N (recall_turn shows them whole).",
-        _READS, at_hand=True,
-    )  # fmt: skip
+def _tool(annotations: ToolAnnotations, *, at_hand: bool = False) -> Callable[[Method], Method]:
+    """Make a tool of a method: its docstring is what the model reads."""
+
+    def mark(method: Method) -> Method:
+        setattr(method, _MARK, _Kind(annotations, _AT_HAND if at_hand else None))
+        return method
+
+    return mark
+
+
+class Tools:
+    """Each tool is a thin coat on one verb; its docstring is written for the model that is to use it."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        for name, method in vars(Tools).items():
+            kind: _Kind | None = getattr(method, _MARK, None)
+            if kind is not None:
+                server.add_tool(
+                    _told(getattr(self, name)), name=name, description=" ".join((method.__doc__ or "").split()),
+                    annotations=kind.annotations, meta=kind.meta, structured_output=False,
+                )  # fmt: skip
+
+    @_tool(_READS, at_hand=True)
     def memory_search(
+        self,
         query: Annotated[str, Field(description="Any text.")],
         limit: Annotated[Number, Field(description="At most so many answers (10).")] = 0,
         project: Annotated[Text, Field(description="Search another project, by its name.")] = "",
     ) -> str:
-        hits = recall.search_mounts(
-            server.stores(project), query, limit=limit if limit > 0 else 10, behind=None
-        )
+        """Search the memory (notes, and what was said and done in earlier sessions) with any words: a question,
+        an error message, a name. Use it before you start on something, and whenever the person refers to
+        earlier work. Notes come with their path (memory_view shows them), turns as CONVERSATION#N (recall_turn
+        shows them whole)."""
+        hits = recall.search_mounts(self._server.stores(project), query, limit=_most(limit, 10), behind=None)
         return _data("\n".join(hit.text() for hit in hits)) if hits else "Nothing found."
 
-    @tool(
-        "Show a note with line numbers, or list what a folder holds; / is everything, /project and /user are mounts."
-        " Use it before you change a note.",
-        _READS, at_hand=True,
-    )  # fmt: skip
+    @_tool(_READS, at_hand=True)
     def memory_view(
+        self,
         path: Annotated[Text, Field(description="Path of a note or folder (default /).")] = "",
         view_range: Annotated[
             Numbers, Field(description="First and last line to show, such as [1, 40]; -1 is the last line.")
         ] = [],  # noqa: B006 - never changed
     ) -> str:
+        """Show a note with line numbers, or list what a folder holds; / is everything, /project and /user are
+        mounts. Use it before you change a note."""
         if len(view_range) not in (0, 2):
             raise UsageError(f"view_range has two numbers, not {len(view_range)}: [1, -1] is all of it.")
-        return _data(server.wiki().view(path or "/", view_range or None))
+        return _data(self._server.wiki().view(path or "/", view_range or None))
 
-    @tool(
-        "Write a new note: what was decided, learned or asked for and will matter in a later session. One topic a note."
-        " Begin it with front matter that has a one-line description (---, description: \"…\", ---), then the fact, why"
-        " it is so, how to apply it. About the person: /user/profile/…; about this project: /project/…; steps that will"
-        " be repeated: /project/skills/NAME/SKILL.md. Search first: if a note on the topic exists, change that one.",
-        _WRITES, at_hand=True,
-    )  # fmt: skip
+    @_tool(_WRITES, at_hand=True)
     def memory_create(
+        self,
         path: Annotated[str, Field(description=_PATH + " It must be free.")],
         file_text: Annotated[str, Field(description="The whole text of the note, in markdown.")],
         context: ToolContext,
     ) -> str:
-        return _done(server.memory(context).create(path, file_text))
+        """Write a new note: what was decided, learned or asked for and will matter in a later session. One
+        topic a note. Begin it with front matter that has a one-line description (---, description: "…", ---),
+        then the fact, why it is so, how to apply it. About the person: /user/profile/…; about this project:
+        /project/…; steps that will be repeated: /project/skills/NAME/SKILL.md. Search first: if a note on the
+        topic exists, change that one."""
+        return _done(self._server.memory(context).create(path, file_text))
 
-    @tool(
-        "Change a note: replace one text, which must stand in it exactly once, by another. Use it to bring a note up to"
-        " date instead of writing a second one.",
-        _WRITES, at_hand=True,
-    )  # fmt: skip
+    @_tool(_WRITES, at_hand=True)
     def memory_str_replace(
+        self,
         path: Annotated[str, Field(description=_PATH)],
         old_str: Annotated[
             str, Field(description="Text that stands in the note exactly once, word for word.")
@@ -332,118 +349,117 @@ def _add_tools(server: Server) -> None:
         context: ToolContext,
         new_str: Annotated[Text, Field(description="What it becomes; empty takes it out.")] = "",
     ) -> str:
-        return _done(server.memory(context).str_replace(path, old_str, new_str))
+        """Change a note: replace one text, which must stand in it exactly once, by another. Use it to bring a
+        note up to date instead of writing a second one."""
+        return _done(self._server.memory(context).str_replace(path, old_str, new_str))
 
-    @tool("Add lines to a note after a line, as memory_view numbers them; 0 is the beginning.", _WRITES)
+    @_tool(_WRITES)
     def memory_insert(
+        self,
         path: Annotated[str, Field(description=_PATH)],
         insert_line: Annotated[int, Field(description="The line after which they go.")],
         insert_text: Annotated[str, Field(description="The lines.")],
         context: ToolContext,
     ) -> str:
-        return _done(server.memory(context).insert(path, insert_line, insert_text))
+        """Add lines to a note after a line, as memory_view numbers them; 0 is the beginning."""
+        return _done(self._server.memory(context).insert(path, insert_line, insert_text))
 
-    @tool(
-        "Take away a note, or a folder of notes, that is of no use any more. History keeps it: `neosian revert` brings"
-        " it back.",
-        _WRITES,
-    )  # fmt: skip
+    @_tool(_WRITES)
     def memory_delete(
-        path: Annotated[str, Field(description="Path of the note or folder.")], context: ToolContext
+        self, path: Annotated[str, Field(description="Path of the note or folder.")], context: ToolContext
     ) -> str:
-        return _done(server.memory(context).delete(path))
+        """Take away a note, or a folder of notes, that is of no use any more. History keeps it: `neosian
+        revert` brings it back."""
+        return _done(self._server.memory(context).delete(path))
 
-    @tool(
-        "Move a note, or a folder of notes, to a path that is free. `neosian revert` takes it back.", _WRITES
-    )
+    @_tool(_WRITES)
     def memory_rename(
+        self,
         old_path: Annotated[str, Field(description="Where it is.")],
         new_path: Annotated[str, Field(description="Where it is to be.")],
         context: ToolContext,
     ) -> str:
-        return _done(server.memory(context).rename(old_path, new_path))
+        """Move a note, or a folder of notes, to a path that is free. `neosian revert` takes it back."""
+        return _done(self._server.memory(context).rename(old_path, new_path))
 
-    @tool(
-        "Say that a note is stale or wrong when you notice it and cannot put it right yourself. It is shown beside the"
-        " note until somebody changes it.",
-        _WRITES,
-    )  # fmt: skip
+    @_tool(_WRITES)
     def memory_flag(
+        self,
         path: Annotated[str, Field(description=_PATH)],
         kind: Annotated[str, Field(description="stale (it was right once) or wrong (it never was).")],
         context: ToolContext,
         reason: Annotated[Text, Field(description="What is not so any more, in a sentence.")] = "",
     ) -> str:
-        return _done(server.memory(context).flag(path, kind, reason))
+        """Say that a note is stale or wrong when you notice it and cannot put it right yourself. It is shown
+        beside the note until somebody changes it."""
+        return _done(self._server.memory(context).flag(path, kind, reason))
 
-    @tool(
-        "Tell how a note came to be: who changed it, when, in which commit; with diff=true what the last change was (or"
-        " the one of a commit).",
-        _READS,
-    )  # fmt: skip
+    @_tool(_READS)
     def memory_history(
+        self,
         path: Annotated[str, Field(description=_PATH)],
         diff: Annotated[bool, _or(False), Field(description="Show the change itself.")] = False,
         commit: Annotated[Text, Field(description="A commit of the list.")] = "",
         limit: Annotated[Number, Field(description="At most so many commits (20).")] = 0,
     ) -> str:
-        place = server.wiki().place(path)
+        """Tell how a note came to be: who changed it, when, in which commit; with diff=true what the last
+        change was (or the one of a commit)."""
+        place = self._server.wiki().place(path)
         with closing(place.store.repo):
             if diff or commit:
                 said = history.diff(place.store, place.path, None, commit or None)
                 return _data(said or "Nothing changed.")
-            found = history.log(place.store, place.path, limit if limit > 0 else 20)
+            found = history.log(place.store, place.path, _most(limit, 20))
         rows = [f"{each.id[:10]} {turns.stamp(each.at)[:16]} {each.actor}: {each.subject}" for each in found]
         return _data("\n".join(rows)) if rows else f"Nothing has touched {place} yet."
 
-    @tool(
-        "Show an earlier turn whole: the prompt, every tool call with its result, the answer. Turns are named"
-        " CONVERSATION#N by memory_search and at the start of a session.",
-        _READS, at_hand=True,
-    )  # fmt: skip
+    @_tool(_READS, at_hand=True)
     def recall_turn(
+        self,
         n: Annotated[int, Field(description="The turn's number.")],
         conversation: Annotated[
             str, Field(description="The conversation's id; a unique beginning is enough.")
         ],
     ) -> str:
+        """Show an earlier turn whole: the prompt, every tool call with its result, the answer. Turns are named
+        CONVERSATION#N by memory_search and at the start of a session."""
         wanted = conversations.split(conversation)[0]
-        stores = [store for _, store in server.stores()]
+        stores = [store for _, store in self._server.stores()]
         seen = {store.scope for store in stores}
-        stores += [store for store in projects.stores(server.home) if store.scope not in seen]
+        stores += [store for store in projects.stores(self._server.home) if store.scope not in seen]
         return _data(
             "\n\n".join(transcript.whole(turn) for turn in conversations.find_turns(stores, wanted, n))
         )
 
-    @tool(
-        "Search only what was said and done in earlier turns, in one conversation or since a time. memory_search looks"
-        " through the notes, too.",
-        _READS,
-    )  # fmt: skip
+    @_tool(_READS)
     def recall_search(
+        self,
         query: Annotated[str, Field(description="Any text.")],
         conversation: Annotated[Text, Field(description="Only turns of this conversation.")] = "",
         since: Annotated[Text, Field(description="Only turns since 2026-11-29, 3d, 2h.")] = "",
         limit: Annotated[Number, Field(description="At most so many answers (10).")] = 0,
         project: Annotated[Text, Field(description="Search another project, by its name.")] = "",
     ) -> str:
+        """Search only what was said and done in earlier turns, in one conversation or since a time.
+        memory_search looks through the notes, too."""
         hits = recall.search_mounts(
-            server.stores(project), query, kind="turn", conversation=conversation or None, since=_moment(since),
-            limit=limit if limit > 0 else 10, behind=None,
+            self._server.stores(project), query, kind="turn", conversation=conversation or None, since=_moment(since),
+            limit=_most(limit, 10), behind=None,
         )  # fmt: skip
         return _data("\n".join(hit.text() for hit in hits)) if hits else "Nothing found."
 
-    @tool(
-        "List the earlier sessions, the newest first: when, with which client, how many turns, what about.",
-        _READS,
-    )
+    @_tool(_READS)
     def list_sessions(
+        self,
         limit: Annotated[Number, Field(description="At most so many (20).")] = 0,
         project: Annotated[Text, Field(description="Those of another project, by its name.")] = "",
     ) -> str:
-        most = limit if limit > 0 else 20
+        """List the earlier sessions, the newest first: when, with which client, how many turns, what about."""
+        most = _most(limit, 20)
         found = [
-            session for _, store in server.stores(project) for session in recall.sessions(store, most, None)
+            session
+            for _, store in self._server.stores(project)
+            for session in recall.sessions(store, most, None)
         ]
         found.sort(key=lambda session: -session.last)
         now = time.time()
@@ -454,32 +470,35 @@ def _add_tools(server: Server) -> None:
         ]
         return _data("\n".join(rows)) if rows else "No session has been recorded yet."
 
-    @tool("List the skills that were saved here: how something is done, step by step.", _READS)
-    def list_skills() -> str:
+    @_tool(_READS)
+    def list_skills(self) -> str:
+        """List the skills that were saved here: how something is done, step by step."""
         rows = [
-            f"- {skill.name}: {skill.description} ({skill.place})" for skill in skills.skills(server.wiki())
+            f"- {skill.name}: {skill.description} ({skill.place})"
+            for skill in skills.skills(self._server.wiki())
         ]
         return _data("\n".join(rows)) if rows else "No skill yet."
 
-    @tool("Load a skill before you do what it is about; or another file of its folder.", _READS)
+    @_tool(_READS)
     def load_skill(
+        self,
         name: Annotated[str, Field(description="The skill's name, as list_skills gives it.")],
         file: Annotated[Text, Field(description="Another file of the skill's folder.")] = "",
     ) -> str:
-        return skills.load(server.wiki(), name, file)
+        """Load a skill before you do what it is about; or another file of its folder."""
+        return skills.load(self._server.wiki(), name, file)
 
-    @tool(
-        "The board: what is being done now, over sessions and agents. action list (default), add (with title), start,"
-        " done or drop (with item).",
-        _WRITES,
-    )  # fmt: skip
+    @_tool(_WRITES)
     def board(
+        self,
         context: ToolContext,
         action: Annotated[Text, Field(description="list, add, start, done or drop.")] = "",
         title: Annotated[Text, Field(description="What is to be done, for add.")] = "",
         item: Annotated[Text, Field(description="Name of an item, as the list gives it.")] = "",
     ) -> str:
-        return _board(server.memory(context), action or "list", title, item)
+        """The board: what is being done now, over sessions and agents. action list (default), add (with title),
+        start, done or drop (with item)."""
+        return _board(self._server.memory(context), action or "list", title, item)
 
 
 def _board(memory: Memory, action: str, title: str, item: str) -> str:

@@ -69,7 +69,7 @@ def test_the_user_s_documents_have_their_mount(home: Home, capsys: Said) -> None
     ]
     assert "role.md" in run(capsys, "log", "/user")
     assert "role.md" in run(capsys, "log", "profile/role.md", "--scope", user_scope())
-    assert "role.md" in run(capsys, "log", "/profile/role.md", "--scope", user_scope())
+    assert "role.md" in run(capsys, "log", "/project/profile/role.md", "--scope", user_scope())
 
 
 def test_within_a_scope_s_folder_paths_are_those_of_files(
