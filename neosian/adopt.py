@@ -183,8 +183,12 @@ def unlanded(draft: Draft, now: float) -> Iterator[Edit]:
             for edit in _edit(repo, path, now):
                 edit.theirs = path in staged
                 yield edit
-    for path in _new_documents(draft, ""):
-        yield from _edit(repo, path, now)
+    new = list(_new_documents(draft, ""))
+    about_to_be_committed = publish.index_entries(repo, new)
+    for path in new:
+        for edit in _edit(repo, path, now):
+            edit.theirs = path in about_to_be_committed
+            yield edit
 
 
 def _edit(repo: Repo, path: str, now: float) -> Iterator[Edit]:

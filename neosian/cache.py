@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Damaged = sqlite.DatabaseError
 Unable = sqlite.OperationalError  # locked, read-only, a full disk: the file itself is sound
-VERSION = 3
+VERSION = 4
 _APPLICATION = 0x6E656F73  # "neos"
 _WORD = r"[^\W\d_]{4,24}"
 _REMEMBERED = 500_000  # words; a process that has seen more of them asks the table
@@ -40,7 +40,8 @@ CREATE TABLE turn(id INTEGER PRIMARY KEY, session INTEGER, n INTEGER, at REAL, e
     prompt TEXT, answer TEXT, segments TEXT, UNIQUE(session, n));
 CREATE TABLE body(id INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE document(id INTEGER PRIMARY KEY, path TEXT UNIQUE, mark TEXT, crc INTEGER, modified REAL, title TEXT,
-    description TEXT, said TEXT, pinned INTEGER, status TEXT, name TEXT, expires TEXT, flagged TEXT);
+    description TEXT, said TEXT, pinned INTEGER, status TEXT, name TEXT, expires TEXT, flagged TEXT,
+    secret INTEGER);
 CREATE TABLE section(id INTEGER PRIMARY KEY, document INTEGER, heading TEXT);
 CREATE INDEX section_document ON section(document);
 CREATE TABLE act(seq INTEGER PRIMARY KEY, id TEXT UNIQUE, parent TEXT, at REAL, actor TEXT, email TEXT, act TEXT,

@@ -54,18 +54,14 @@ _STATES = {"interrupted": "(interrupted)", "unfinished": "(unfinished)", "failed
 
 
 class Mount:
-    """A scope as the session sees it: its path (`/project`), its store, and its index, open and caught up.
+    """A scope as the session sees it: its path (`/project`), its store, and its index, open and caught up."""
 
-    ``waiting``: documents that are not adopted, as they hold a secret or cannot be read; nobody is told of them.
-    """
+    __slots__ = ("index", "path", "store")
 
-    __slots__ = ("index", "path", "store", "waiting")
-
-    def __init__(self, path: str, store: Store, index: Index, waiting: Iterable[str] = ()) -> None:
+    def __init__(self, path: str, store: Store, index: Index) -> None:
         self.path = path
         self.store = store
         self.index = index
-        self.waiting = frozenset(waiting)
 
 
 class Block:
@@ -118,7 +114,7 @@ def start_block(
         (mount, entry)
         for mount in mounts
         for entry in mount.index.documents()
-        if entry.path not in mount.waiting and not documents.is_past(entry.expires, today)
+        if not entry.secret and not documents.is_past(entry.expires, today)
     ]
 
     spare = _PROFILE * budget

@@ -43,11 +43,12 @@ class TurnLine:
 
 
 class Entry:
-    """A document as the memory index lists it. ``changed``: seconds since 1970; ``source``: person, agent or dream."""
+    """A document as the memory index lists it. ``changed``: seconds since 1970; ``source``: person, agent or dream;
+    ``secret``: it holds one, so that its file is shown to nobody."""
 
     __slots__ = (
-        "actor", "changed", "description", "expires", "flagged", "name", "path", "pinned", "source", "status",
-        "title", "when",
+        "actor", "changed", "description", "expires", "flagged", "name", "path", "pinned", "secret", "source",
+        "status", "title", "when",
     )  # fmt: skip
 
     def __init__(self, row: Sequence[Any]) -> None:
@@ -63,6 +64,7 @@ class Entry:
         self.changed: float = row[9] if row[10] is None else row[10]
         self.actor: str = row[11] or ""
         self.source = _source(row[12] or "", row[13] or "")
+        self.secret = bool(row[14])
 
 
 class Act:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from neosian import adopt, audit, config, conversations, places, projects, recall, recording, scope, turns
+from neosian import audit, config, conversations, places, projects, recall, recording, scope, turns
 from neosian.commits import Commit
 from neosian.context import Block, Mount, start_block, utf16
 from neosian.draft import Draft
@@ -147,7 +147,7 @@ class Scope:
         with Index.open(self._store.cache) as index:
             if self._store.exists:
                 index.catch_up(self._store.repo, None)
-            mount = Mount("/project", self._store, index, adopt.waiting(self._store.repo))
+            mount = Mount("/project", self._store, index)
             return start_block(
                 [mount], source=source, conversation=conversation, client="program", now=time.time(), budget=budget,
                 cost=utf16,

@@ -50,7 +50,7 @@ class Index(Cache):
         for _ in range(3):
             try:
                 followed = self._follow(repo, limit)
-                return index_documents.catch_up(self, repo, limit) and followed
+                return index_documents.catch_up(self, repo.path, limit) and followed
             except Unable as error:
                 self._undo()
                 if is_locked(error):
@@ -316,7 +316,7 @@ class Index(Cache):
             " WHERE t.path = p.id AND e.act <> 'memory' AND e.seq > (SELECT max(f.seq) FROM touched s JOIN act f"
             " ON f.seq = s.seq WHERE s.path = p.id AND f.act = 'memory' AND f.subject LIKE 'Flag %'))"
             " THEN '' ELSE d.flagged END,"
-            " d.modified, a.at, a.actor, a.email, a.act FROM document d LEFT JOIN path p ON p.path = d.path"
+            " d.modified, a.at, a.actor, a.email, a.act, d.secret FROM document d LEFT JOIN path p ON p.path = d.path"
             " LEFT JOIN act a ON a.seq = (SELECT max(seq) FROM touched WHERE path = p.id)"
             f"{chosen} ORDER BY d.path",
             tuple(paths or ()),

@@ -11,13 +11,10 @@ import zlib
 
 from neosian import documents, files
 from neosian.cache import storable
-from neosian.errors import BrokenStoreError, GitError
-from neosian.plumbing import object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from neosian.cache import Cache
-    from neosian.plumbing import Repo
 
 _AT_ONCE = 500
 _SETTLED = 2.0  # seconds: a file system may not tell two changes apart that are nearer
@@ -49,26 +46,26 @@ class _Found:
         self.mark = _mark(stat) if settled else ""
 
 
-def catch_up(cache: Cache, repo: Repo, limit: int | None) -> bool:
-    """Show the documents of a work tree as they are now; False when some wait for the next time.
+def catch_up(cache: Cache, root: str, limit: int | None) -> bool:
+    """Show the documents below ``root`` as they are now; False when some wait for the next time.
 
     With a ``limit`` (of commits, see `Index.catch_up`) only so many documents are read as a hook has time for.
     """
     rows = cache.db.execute("SELECT path, id, mark, crc FROM document").fetchall()
     known = {path: _Known(id, mark, crc) for path, id, mark, crc in rows}
     changed = []
-    for path, stat in documents.walk(repo.path):
+    for path, stat in documents.walk(root):
         old = known.pop(storable(path), None)
         if old is None or old.mark != _mark(stat):
             changed.append((path, old))
     most = len(changed) if limit is None else _AT_ONCE
-    todo = [found for path, old in changed[:most] if (found := _read(repo.path, path, old))]
+    todo = [found for path, old in changed[:most] if (found := _read(root, path, old))]
     if todo or known:  # those still in `known` are gone
         cache.begin()
         for old in known.values():
             _drop(cache, old.id)
         for found in todo:
-            _put(cache, found, repo)
+            _put(cache, found)
         cache.db.execute("COMMIT")
     return len(changed) <= most
 
@@ -91,7 +88,7 @@ def _read(root: str, path: str, old: _Known | None) -> _Found | None:
     return None if old and old.crc == found.crc and old.mark == found.mark == "" else found
 
 
-def _put(cache: Cache, found: _Found, repo: Repo) -> None:
+def _put(cache: Cache, found: _Found) -> None:
     # Another process may have been here since the comparison: what it wrote counts.
     row = cache.db.execute("SELECT id, crc FROM document WHERE path = ?", (found.path,)).fetchone()
     if row and row[1] == found.crc:
@@ -99,37 +96,26 @@ def _put(cache: Cache, found: _Found, repo: Repo) -> None:
         return
     if row:
         _drop(cache, row[0])
-    page = documents.read(_fit_to_tell(found, repo))
+    from neosian.redact import redact_document  # only what changed comes here
+
+    said = found.data.decode("utf-8", "replace")
+    fit = redact_document(said)  # whatever the index holds may be told to an agent
+    page = documents.read(fit.encode("utf-8", "replace"))
     parts = documents.sections(page)
     title = page.title or next((heading for heading, _ in parts if heading), "")
     values = (
         found.path, found.mark, found.crc, found.modified, title, page.description, page.when, page.pinned,
-        page.status, page.name, page.expires, page.flagged,
+        page.status, page.name, page.expires, page.flagged, fit != said,
     )  # fmt: skip
     added = cache.db.execute(
         "INSERT INTO document(path, mark, crc, modified, title, description, said, pinned, status, name, expires,"
-        " flagged) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+        " flagged, secret) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
         values,
     )
     top = parts.pop(0)[1] if parts and not parts[0][0] else ""
     _put_section(cache, added.lastrowid, "", (title, page.description, found.path, page.header, top))
     for heading, text in parts:
         _put_section(cache, added.lastrowid, heading, (title, heading, text))
-
-
-def _fit_to_tell(found: _Found, repo: Repo) -> bytes:
-    """A document without its secrets, since whatever the index holds may be told to an agent. What git has was looked
-    through before; to look takes as long as half of a hook."""
-    try:
-        tip = repo.tip()
-        held = repo.entry(tip, found.path) if tip else None
-    except (BrokenStoreError, GitError):
-        held = None  # what lies in the folder is found all the same
-    if held is not None and held.id == object_id("blob", found.data):
-        return found.data
-    from neosian.redact import redact_document
-
-    return redact_document(found.data.decode("utf-8", "replace")).encode("utf-8", "replace")
 
 
 def _put_section(cache: Cache, document: int, heading: str, texts: tuple[str, ...]) -> None:

@@ -90,7 +90,7 @@ def _document(mount: Mount, hit: Hit, words: str, window: Window, now: float) ->
     entry = next(iter(mount.index.documents([hit.path])), None)
     if (
         entry is None
-        or entry.path in mount.waiting
+        or entry.secret
         or context.is_closed(entry)
         or is_past(entry.expires, context.date_of(now))
     ):

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from neosian.mounts import Layout
     from neosian.places import Place
     from neosian.spool import Entry, Spool
-    from neosian.store import Store
 
 _ANSWERED_FOR = 5.0
 
@@ -62,7 +61,7 @@ class Mounts:
             for mount in self._seen.mounts:
                 store = projects.open_store(self._home, mount.scope)
                 index = Index.open(store.cache)
-                self._opened.append(Mount(mount.path, store, index, _waiting(store)))
+                self._opened.append(Mount(mount.path, store, index))
                 if store.exists and not index.catch_up(store.repo, self._commits):
                     self.behind.append(mount.scope)
         except BaseException:
@@ -74,15 +73,6 @@ class Mounts:
         for mount in self._opened:
             mount.index.close()
             mount.store.repo.close()
-
-
-def _waiting(store: Store) -> list[str]:
-    """Documents that are not adopted; hardly ever there are any, so that a hook loads nothing for it."""
-    if not os.path.exists(os.path.join(store.repo.private, "waiting")):
-        return []
-    from neosian import adopt
-
-    return adopt.waiting(store.repo)
 
 
 def own_command() -> str:

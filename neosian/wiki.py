@@ -179,8 +179,7 @@ class Wiki:
         with Index.open(place.store.cache) as index:
             index.catch_up(place.store.repo, None)
             place.store.repo.close()
-            held_back = set(adopt.waiting(place.store.repo))
-            return [entry for entry in index.documents() if entry.path not in held_back]
+            return [entry for entry in index.documents() if not entry.secret]
 
     def _listing(self, places: Sequence[Place]) -> str:
         """The documents below these places, with the folders of mounts named."""

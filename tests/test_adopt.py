@@ -213,6 +213,16 @@ def test_a_document_without_its_secret_waits_no_longer(home: Home, talk: Talk) -
 # not the moment
 
 
+def test_a_new_document_that_is_staged_is_left_to_who_staged_it(home: Home, talk: Talk) -> None:
+    home.write("project/a.md", "text\n")
+    git(home.shop, "add", "project/a.md")
+    talk.land("Hello")
+    assert subjects(home.shop)[0] == "Turn 1: Hello"
+    assert status(home.shop) == "A  project/a.md"
+    git(home.shop, "commit", "-qm", "Mine")
+    assert subjects(home.shop)[0] == "Mine"
+
+
 def test_nothing_is_adopted_during_a_merge(home: Home, talk: Talk) -> None:
     git(home.shop, "checkout", "-q", "-b", "topic")
     home.committed("project/a.md", "theirs\n")

@@ -239,6 +239,14 @@ def test_expired_documents_are_not_told_and_flagged_ones_only_listed(start: Star
     assert "flagged: not so since May" in block.text
 
 
+def test_a_document_with_a_secret_is_not_told(start: Start, project: Scope) -> None:
+    secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+    project.write("keys.md", f"---\npinned: true\ndescription: the token {secret}\n---\nIt is {secret}\n")
+    block = start()
+    assert secret not in block.text
+    assert "keys.md" not in block.text
+
+
 def test_pinned_bodies_of_every_mount(start: Start, project: Scope) -> None:
     project.write("tools/x.md", "---\npinned: true\n---\nALWAYS make.\x1b[31m")
     assert "ALWAYS make.[31m" in part(start(), "Profile")
