@@ -147,6 +147,6 @@ def everywhere(args: argparse.Namespace) -> list[Store]:
 
 def whole(text: str) -> int:
     """A whole number of at least one."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 999999999")
     return int(text)
