@@ -149,12 +149,15 @@ class _Table:
 
     def complain_of_the_rest(self) -> list[tuple[str, object]]:
         """Name and value of what the file says and nobody asked for; each name is added to ``wrong``."""
-        rest = []
+        rest: list[tuple[str, object]] = []
         for section, said in self._said.items():
             known = self._known.get(section)
             if known is None:
                 where = "table" if isinstance(said, dict) else "setting"
-                names = [*self._known, *(f"{name}.{key}" for name in self._known for key in self._known[name])]
+                names = [
+                    *self._known,
+                    *(f"{name}.{key}" for name in self._known for key in self._known[name]),
+                ]
                 self._wrong.append(f"There is no {where} {section}.{did_you_mean(section, names)}")
                 rest += said.items() if isinstance(said, dict) else [(section, said)]
             elif isinstance(said, dict):
@@ -174,6 +177,8 @@ class _Table:
     def _complain(
         self, section: str, key: str, wanted: str, found: object, otherwise: str = "the default"
     ) -> None:
-        said = f"{section}{'.' if key else ''}{key} must be {wanted}, not {found!r}; {otherwise} counts instead."
+        said = (
+            f"{section}{'.' if key else ''}{key} must be {wanted}, not {found!r}; {otherwise} counts instead."
+        )
         if said not in self._wrong:
             self._wrong.append(said)

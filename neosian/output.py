@@ -7,6 +7,8 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from neosian.errors import NeosianError
+
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -83,6 +85,11 @@ def _write(words: str) -> None:
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         sys.stdout.write(raw.decode("utf-8"))
-    else:
+        return
+    try:
         stream.write(raw)
         stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise NeosianError(f"stdout cannot be written: {error.strerror}.") from None

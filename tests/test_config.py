@@ -139,7 +139,9 @@ def test_a_capture_that_is_no_choice_counts_as_the_narrower_one(value: str, tmp_
         ("ignore = []", "There is no setting ignore."),
     ],
 )
-def test_a_name_that_no_setting_has_is_told_with_the_nearest_one(text: str, told: str, tmp_path: Path) -> None:
+def test_a_name_that_no_setting_has_is_told_with_the_nearest_one(
+    text: str, told: str, tmp_path: Path
+) -> None:
     assert config.load(written(tmp_path, text))[1] == f"{tmp_path}/config.toml: {told}"
 
 
