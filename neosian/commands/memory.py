@@ -137,6 +137,8 @@ def edit(memory: Memory, path: str, template: str | None = None) -> Done:
         status = subprocess.run(
             ["/bin/sh", "-c", f'{_editor()} "$@"', "editor", file], check=False
         ).returncode
+        if os.path.islink(file) or not os.path.isfile(file):
+            raise NeosianError("The editor left no file there. Nothing was written.")
         after = files.read(file) or b""
         kept = after != begun
         done = _written(memory, path, before, after, status, nothing=after in (begun, b""))
@@ -145,6 +147,10 @@ def edit(memory: Memory, path: str, template: str | None = None) -> Done:
         raise NeosianError(
             f"{error}\nYour text is kept in {file}." if kept else str(error), error.hint
         ) from None
+    except KeyboardInterrupt:
+        kept = True
+        output.note(f"Interrupted; what the editor had saved is in {file}.")
+        raise
     finally:
         if not kept:
             shutil.rmtree(folder, ignore_errors=True)  # editors leave backups beside
