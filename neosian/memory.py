@@ -362,6 +362,8 @@ class Memory:
         if makes and root is not None and place.store.scope == self.wiki.turns.store.scope:
             project = projects.register(self.wiki.home, root)
             projects.note_identities(place.store, project)
+        if said and not publish.checked_out(place.store.repo):
+            said += "; another branch is checked out in the folder, so only main has it"
         return Done(place, [tip] if said and tip else [], said)
 
     def _held(self, draft: Draft, place: Place, path: str) -> bytes:

@@ -7,7 +7,7 @@ import re
 from contextlib import closing
 from shlex import quote
 
-from neosian import output, publish, revert, scope
+from neosian import commits, output, publish, revert, scope
 from neosian.adopting import Adopter
 from neosian.commands._scopes import add_scope, holding, locate, shown
 from neosian.commands._writing import writer
@@ -66,7 +66,7 @@ def _tell(args: argparse.Namespace, mount: Mount, store: Store, done: Reverted, 
     elif done.commit:
         paths = ", ".join(shown(mount, path) for path in done.paths)
         output.text(f"{did} ({paths}, commit {done.commit[:10]})")
-        output.note(f"To take it back: {revert.undo_command(done.commit)}")
+        output.note(f"To take it back: {commits.undo_command(done.commit)}")
     if done.commit is None:
         output.note("It is so already; nothing was changed.")
     elif not publish.checked_out(store.repo):

@@ -33,6 +33,6 @@ def run(args: argparse.Namespace) -> int:
         )
     else:
         output.note(
-            f"No skill yet: write {wiki.turns.mount}/skills/NAME/SKILL.md (neosian memory create --template how-to)."
+            "No skill yet (neosian memory create skills/NAME/SKILL.md --template how-to)."
         )
     return 0
