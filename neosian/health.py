@@ -150,7 +150,10 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
         tip = store.repo.tip()
         head = store.repo.object(tip) if tip else None
         if head is None:
-            raise NeosianError(f"{store.path} has no readable commit; the next landing mends it.", "git fsck")
+            raise NeosianError(
+                f"{store.path} has no readable commit; the next landing mends it.",
+                f"git -C {store.path} fsck",
+            )
         with Index.open(store.cache) as index:
             row["index"] = "in step" if index.catch_up(store.repo, None) else "behind"
             row |= index.counts()

@@ -209,7 +209,8 @@ def test_the_man_page_has_a_section_a_command_and_each_usage_line_by_line() -> N
     raw = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     page = manpage.readable(raw)
     heads = [line.removeprefix(".SH ") for line in page.splitlines() if line.startswith(".SH ")]
-    assert heads[3:-5] == ["COMMANDS", *(f"neosian {name}" for name in COMMANDS)]
+    assert heads[:4] == ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS"]
+    assert [head for head in heads if head.startswith("neosian ")] == [f"neosian {name}" for name in COMMANDS]
     assert heads[-5:] == ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO"]
     assert "usage:" not in page
     assert ".SH neosian docs\n.nf\nneosian docs [" in page
