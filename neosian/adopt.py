@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SETTLED = 2.0
 """Seconds of quiet before a change counts as saved rather than being saved."""
 
+_NAMED = 3  # places of secrets that are named
 _WAITING = "waiting"
 _LOOKED = "looked"
 _SKILL_FILE_MOST = 1_000_000  # bytes of a skill's other file that are kept
@@ -138,6 +139,30 @@ def _note_looked(repo: Repo, whole: bool, began: float) -> None:
 def waiting(repo: Repo) -> list[str]:
     """Edits that were not adopted at the last landing because they hold a secret or cannot be read."""
     return list(files.lines(os.path.join(repo.private, _WAITING)))
+
+
+def why_waiting(repo: Repo, path: str) -> str:
+    """Why a saved document waits, in words that let a person find it and tell no secret; "" for no reason."""
+    from neosian.redact import found_in_document
+
+    try:
+        data = files.read(os.path.join(repo.path, path))
+    except OSError as error:
+        return f"it cannot be read ({error.strerror})"
+    found = found_in_document((data or b"").decode("utf-8", "replace"))
+    named = dict.fromkeys(
+        f"line {line} is <private>" if kind == "private" else f"line {line} holds a secret ({kind})"
+        for line, kind in found
+    )
+    more = f", and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return ", ".join([*named][:_NAMED]) + more
+
+
+def saved(repo: Repo) -> list[str]:
+    """Documents of the folder that are saved and not committed yet, by path, those that wait among them; none where
+    nothing is adopted now."""
+    tip = repo.tip() if is_time(repo) else None
+    return sorted(edit.path for edit in unlanded(Draft(repo, tip), time.time())) if tip else []
 
 
 def person(at: float) -> Signature:

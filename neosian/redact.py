@@ -194,10 +194,25 @@ def hide_private(text: str, *, whole: bool) -> str:
 def redact_document(text: str) -> str:
     """Return a document's text without its secrets and its `<private>` parts; in code that tag is only spoken of."""
     text = redact(text)
+    return hide_private(text, whole=False) if _says_private(text) else text
+
+
+def found_in_document(text: str) -> list[tuple[int, str]]:
+    """Line (from 1) and kind of all that `redact_document` would take out of a text, so that a person can find it."""
+    found = [(start, kind) for start, _, kind in _spans(text)]
+    if _says_private(text):
+        seen, places = _seen(text)
+        spans = _private_spans(seen, whole=False)
+        found += [(places[start] if places else start, "private") for start, _ in spans]
+    return [(text.count("\n", 0, start) + 1, kind) for start, kind in sorted(found)]
+
+
+def _says_private(text: str) -> bool:
+    """Whether a document hides a part of it; in code the tag is only spoken of."""
     if "private" not in text.lower():
-        return text
+        return False
     prose = re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)
-    return hide_private(text, whole=False) if hide_private(prose, whole=False) != prose else text
+    return hide_private(prose, whole=False) != prose
 
 
 def _private_spans(text: str, whole: bool) -> list[tuple[int, int]]:

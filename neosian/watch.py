@@ -225,8 +225,9 @@ class _Watched:
         waiting = set(adopt.waiting(store.repo))
         new, self._waiting = waiting - self._waiting, waiting
         for path in sorted(new):
-            said = f"{path} in {store.path} holds a secret or cannot be read, so it is not committed."
-            yield Trouble(said, f"edit {os.path.join(store.path, path)}")
+            why = adopt.why_waiting(store.repo, path) or "it holds a secret"
+            said = f"{path} in {store.path} is not committed: {why}."
+            yield Trouble(said, f"open {os.path.join(store.path, path)} in an editor")
 
     def _is_time(self) -> bool:
         try:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from neosian import redact as module
-from neosian.redact import RULES, hide_private, marker, redact, redact_value, secret_name
+from neosian.redact import RULES, found_in_document, hide_private, marker, redact, redact_value, secret_name
 
 ALNUM = "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ"
 HEX = "0123456789abcdef"
@@ -637,3 +637,9 @@ def test_every_rule_has_a_source_a_test_and_a_line_in_the_docs() -> None:
         assert rule.source
         assert marker(rule.kind) in shown, rule.kind
         assert re.search(rf"`{rule.kind}`", page), rule.kind
+
+
+def test_what_a_document_hides_is_found_by_line_and_kind() -> None:
+    text = "Keys\npassword = hunter2hunter2\n\n<private>\nx\n</private>\nghp_" + "a1B2" * 9 + "\n"
+    assert found_in_document(text) == [(2, "password"), (4, "private"), (7, "github-token")]
+    assert found_in_document("We say `<private>` here.\n") == []
