@@ -169,7 +169,9 @@ def login_name() -> str:
 
 def _global_setting(key: str) -> str:
     try:
-        child = spawn([git_program(), "config", "--global", "--get", key], dict(os.environ), 2.0)
+        # From where there is surely a folder: the caller's own may be gone, and git cannot start there.
+        command = [git_program(), "-C", os.sep, "config", "--global", "--get", key]
+        child = spawn(command, dict(os.environ), 2.0)
         return child.communicate(b"")[1].decode("utf-8", "replace").strip()
     except GitError:
         return ""

@@ -189,6 +189,15 @@ def test_the_identity_of_the_users_own_repository_is_not_taken(home: Home, talk:
     assert authors(home, "project/a.md") == [ADA]
 
 
+def test_a_person_is_known_also_where_the_own_folder_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert (adopt.person(0).name, adopt.person(0).email) == ("Ada Person", "ada@example.org")
+
+
 # a secret
 
 
