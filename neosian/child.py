@@ -6,7 +6,7 @@ import os
 import select
 import time
 
-from neosian.errors import GitError
+from neosian.errors import GitError, NoGitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Child:
             )
         except OSError as error:
             self._close_ours()
-            raise GitError(("start",), 127, f"cannot run {argv[0]}: {error.strerror}") from None
+            raise NoGitError(argv[0], error.strerror) from None
         finally:
             for end in (their_in, their_out, their_err):
                 os.close(end)
@@ -91,7 +91,7 @@ class Child:
         poller.register(end, event)
         if not poller.poll(max(0.0, self._until - time.monotonic()) * 1000):
             self.kill()
-            raise GitError(tuple(self._argv[-2:]), -1, "it took too long and was ended")
+            raise GitError(tuple(self._argv[1:]), -1, "it took too long and was ended")
 
     def write(self, data: bytes) -> None:
         """Send a request far smaller than a pipe's buffer; its answers get the whole time limit anew."""
@@ -144,7 +144,7 @@ class Child:
             ready = poller.poll(max(0.0, self._until - time.monotonic()) * 1000)
             if not ready:
                 self.kill()
-                raise GitError(tuple(self._argv[-2:]), -1, "it took too long and was ended")
+                raise GitError(tuple(self._argv[1:]), -1, "it took too long and was ended")
             for end, _ in ready:
                 if end == self._in:
                     try:
@@ -177,7 +177,7 @@ class Child:
         said = b""
         while piece := os.read(self._err, 1 << 16):
             said += piece
-        return GitError(tuple(self._argv[-2:]), self._reap(), said.decode("utf-8", "replace"))
+        return GitError(tuple(self._argv[1:]), self._reap(), said.decode("utf-8", "replace"))
 
     def close(self) -> int:
         """Close its stdin and wait for its end (it has nothing more to say)."""

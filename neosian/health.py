@@ -26,6 +26,7 @@ from neosian import (
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.launcher import launcher_path
+from neosian.redact import redact_path
 from neosian.spool import Spool
 from neosian.store import Store
 
@@ -170,14 +171,10 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
                 problems, f"{row['bad_lines']} lines in the logs of {store.scope} cannot be read and are passed over.",
                 f"look at {os.path.join(store.repo.private, 'bad-lines')}",
             )  # fmt: skip
-        row["edits_waiting"] = adopt.waiting(store.repo)
-        for path in row["edits_waiting"]:
-            why = adopt.why_waiting(store.repo, path) or "it held a secret at the last landing"
-            _problem(
-                problems,
-                f"{path} in {store.path} is not committed: {why}.",
-                f"open {store.path}/{path} in an editor",
-            )
+        waiting = adopt.waiting(store.repo)
+        row["edits_waiting"] = [redact_path(path) for path in waiting]
+        for path, why in waiting.items():
+            _problem(problems, *adopt.told_waiting(store.repo, path, why))
         for path in taking.kept(store.repo):
             _problem(
                 problems,

@@ -222,12 +222,11 @@ class _Watched:
             for commit in reversed(made):
                 if commit.act == "edit" and commit.actor != "neosian":
                     yield Adopted(store.scope, commit)
-        waiting = set(adopt.waiting(store.repo))
-        new, self._waiting = waiting - self._waiting, waiting
-        for path in sorted(new):
-            why = adopt.why_waiting(store.repo, path) or "it holds a secret"
-            said = f"{path} in {store.path} is not committed: {why}."
-            yield Trouble(said, f"open {os.path.join(store.path, path)} in an editor")
+        waiting = adopt.waiting(store.repo)
+        new = sorted(waiting.keys() - self._waiting)
+        self._waiting = set(waiting)
+        for path in new:
+            yield Trouble(*adopt.told_waiting(store.repo, path, waiting[path]))
 
     def _is_time(self) -> bool:
         try:
