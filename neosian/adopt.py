@@ -163,9 +163,12 @@ def told_waiting(repo: Repo, path: str, why: str) -> tuple[str, str]:
 
     shown, full = redact_path(path), os.path.join(repo.path, path)
     helps = {SECRET: f"open {full} in an editor", UNREADABLE: f"ls -ld {full}"}.get(why, "")
-    where = f" ({found})" if why == SECRET and (found := why_waiting(repo, path)) else ""
+    if why == SECRET and (found := why_waiting(repo, path)):
+        told = f"{shown} in {repo.path} is not committed: {found}."
+    else:
+        told = f"{shown} in {repo.path} {why}, so it is not committed."
     return (
-        f"{shown} in {repo.path} {why}{where}, so it is not committed.",
+        told,
         helps if shown == path else "rename it",
     )
 
