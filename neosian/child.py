@@ -38,6 +38,19 @@ def clean_environment(nowhere: str) -> dict[str, str]:
     return {**kept, **_OURS, "HOME": nowhere, "XDG_CONFIG_HOME": nowhere}
 
 
+_forgotten: list[int] = []
+
+
+def _reap_forgotten() -> None:
+    for pid in _forgotten[:]:
+        try:
+            has_ended = os.waitpid(pid, os.WNOHANG)[0] == pid
+        except ChildProcessError:  # whoever runs us reaps every child
+            has_ended = True
+        if has_ended:
+            _forgotten.remove(pid)
+
+
 def spawn(argv: list[str], environment: Mapping[str, str], timeout: float) -> Child:
     """Start a git child that may take ``timeout`` seconds for each answer."""
     if not hasattr(os, "posix_spawnp"):  # pragma: no cover - Windows
@@ -59,6 +72,8 @@ class Child:
         self._until = time.monotonic() + timeout
         self._buffer = bytearray()
         self._status: int | None = None
+        self._in = self._out = self._err = -1
+        _reap_forgotten()
         their_in, self._in = os.pipe()
         self._out, their_out = os.pipe()
         self._err, their_err = os.pipe()
@@ -79,6 +94,12 @@ class Child:
         finally:
             for end in (their_in, their_out, their_err):
                 os.close(end)
+
+    def __del__(self) -> None:
+        """Whoever forgets a child leaves no process behind: it ends with its pipes, and the next start reaps it."""
+        if self._status is None and self._out >= 0:
+            self._close_ours()
+            _forgotten.append(self.pid)
 
     def _close_ours(self) -> None:
         for end in (self._in, self._out, self._err):
