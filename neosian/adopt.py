@@ -7,10 +7,10 @@ import time
 
 from neosian import files, publish
 from neosian.child import git_program, spawn
-from neosian.documents import is_document
+from neosian.documents import is_document, is_of_skill
 from neosian.draft import Draft, Signature
 from neosian.errors import GitError
-from neosian.plumbing import FOLDER, NOTHING, Entry, Repo
+from neosian.plumbing import FOLDER, NOTHING, Entry, Repo, object_id
 from neosian.publish import LOGS
 from neosian.store import agent, committer, message
 
@@ -23,6 +23,7 @@ SETTLED = 2.0
 
 _WAITING = "waiting"
 _LOOKED = "looked"
+_SKILL_FILE_MOST = 1_000_000  # bytes of a skill's other file that are kept
 
 
 class Edit:
@@ -57,7 +58,9 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
     by_actor: dict[str, list[Edit]] = {}
     waiting = []
     left = 0
-    for edit in unlanded(draft, began if now is None else now):
+    edits = list(unlanded(draft, began if now is None else now))
+    _settle_renames(draft, edits)
+    for edit in edits:
         actor = named_by(os.path.join(os.path.realpath(repo.path), edit.path), edit.changed) or ""
         if edit.theirs or not (edit.settled or actor):
             left += 1
@@ -83,6 +86,18 @@ def adopt(draft: Draft, named_by: Callable[[str, float], str | None], now: float
 def is_time(repo: Repo) -> bool:
     """Whether there may be something to adopt now: a cheap look, without git."""
     return publish.checked_out(repo) and not publish.merging(repo) and looks_changed(repo)
+
+
+def _settle_renames(draft: Draft, edits: list[Edit]) -> None:
+    """Let both halves of a rename wait for each other: a moved file keeps its old time, the deletion has a new one."""
+    moving = {
+        entry.id
+        for edit in edits
+        if edit.data is None and not edit.settled and (entry := draft.entry(edit.path)) is not None
+    }
+    for edit in edits if moving else ():
+        if edit.data is not None and object_id("blob", edit.data) in moving:
+            edit.settled = False
 
 
 def looks_changed(repo: Repo) -> bool:
@@ -251,8 +266,17 @@ def _new_documents(draft: Draft, below: str) -> Iterator[str]:
         if entry.is_dir(follow_symlinks=False):
             if here is None or here.mode == FOLDER:
                 yield from _new_documents(draft, path)
-        elif here is None and is_document(path) and entry.is_file(follow_symlinks=False):
+        elif here is None and _is_kept(path, entry):
             yield path
+
+
+def _is_kept(path: str, entry: os.DirEntry[str]) -> bool:
+    """Whether a new file is one that belongs into git: a document, or another file of a skill's folder."""
+    if not entry.is_file(follow_symlinks=False):
+        return False
+    return is_document(path) or (
+        is_of_skill(path) and entry.stat(follow_symlinks=False).st_size <= _SKILL_FILE_MOST
+    )
 
 
 def same_as_main(draft: Draft, path: str) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Damaged = sqlite.DatabaseError
 Unable = sqlite.OperationalError  # locked, read-only, a full disk: the file itself is sound
-VERSION = 4
+VERSION = 5
 _APPLICATION = 0x6E656F73  # "neos"
 _WORD = r"[^\W\d_]{4,24}"
 _REMEMBERED = 500_000  # words; a process that has seen more of them asks the table
@@ -41,7 +41,7 @@ CREATE TABLE turn(id INTEGER PRIMARY KEY, session INTEGER, n INTEGER, at REAL, e
 CREATE TABLE body(id INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE document(id INTEGER PRIMARY KEY, path TEXT UNIQUE, mark TEXT, crc INTEGER, modified REAL, title TEXT,
     description TEXT, said TEXT, pinned INTEGER, status TEXT, name TEXT, expires TEXT, flagged TEXT,
-    secret INTEGER);
+    secret INTEGER, holder TEXT);
 CREATE TABLE section(id INTEGER PRIMARY KEY, document INTEGER, heading TEXT);
 CREATE INDEX section_document ON section(document);
 CREATE TABLE act(seq INTEGER PRIMARY KEY, id TEXT UNIQUE, parent TEXT, at REAL, actor TEXT, email TEXT, act TEXT,

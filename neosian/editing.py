@@ -172,7 +172,7 @@ def set_key(data: bytes, key: str, value: str | bool) -> bytes:
     A key that says so already stays as it is written.
     """
     lines, start, end = header_lines(data)
-    said = "true" if value is True else "false" if value is False else _quoted(value)
+    said = "true" if value is True else "false" if value is False else quoted(value)
     if not end:
         return _with_header(data, f"{key}: {said}")
     _check_header(lines[start:end], key)
@@ -209,7 +209,7 @@ def _says(text: str, value: str | bool) -> bool:
     return text == value if isinstance(value, str) else documents.truth(text) is value
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
     """A text as a double-quoted scalar on one line."""
     return json.dumps(_UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", clean(value)), ensure_ascii=False)
 

@@ -28,7 +28,7 @@ def set_next(repo: Repo, commit: str | None) -> None:
         files.remove(path)
     else:
         files.make_dir(os.path.dirname(path))
-        files.write(path, commit.encode() + b"\n")
+        files.write(path, commit.encode() + b"\n", scratch=repo.private)
 
 
 def next_commit(repo: Repo) -> str | None:

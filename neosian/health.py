@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from neosian import (
     merging,
     projects,
     recall,
+    taking,
     turns,
 )
 from neosian.errors import NeosianError
@@ -143,6 +145,12 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
                 problems,
                 f"{path} in {store.path} holds a secret and is not committed.",
                 f"edit {store.path}/{path}",
+            )
+        for path in taking.kept(store.repo):
+            _problem(
+                problems,
+                f"{path} is a save of yours that was overtaken by a later one while a document was written.",
+                f"take from it what you need, then: rm {shlex.quote(path)}",
             )
         _front_matter(store, row, problems)
         lock = os.path.join(store.repo.git_dir, "index.lock")

@@ -105,11 +105,11 @@ def _put(cache: Cache, found: _Found) -> None:
     title = page.title or next((heading for heading, _ in parts if heading), "")
     values = (
         found.path, found.mark, found.crc, found.modified, title, page.description, page.when, page.pinned,
-        page.status, page.name, page.expires, page.flagged, fit != said,
+        page.status, page.name, page.expires, page.flagged, fit != said, page.holder,
     )  # fmt: skip
     added = cache.db.execute(
         "INSERT INTO document(path, mark, crc, modified, title, description, said, pinned, status, name, expires,"
-        " flagged, secret) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " flagged, secret, holder) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         values,
     )
     top = parts.pop(0)[1] if parts and not parts[0][0] else ""

@@ -144,10 +144,10 @@ class Store:
         for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "neosian"):
             files.make_dir(os.path.join(git_dir, folder))
         if not os.path.exists(os.path.join(git_dir, "config")):
-            files.write(os.path.join(git_dir, "config"), _SETTINGS.encode())
+            files.write(os.path.join(git_dir, "config"), _SETTINGS.encode(), scratch=self.repo.private)
         self.note_scope()
         if self.head_is_torn:
-            files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
+            files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode(), scratch=self.repo.private)
         if self.repo.tip() is None:
             if self.was_made:  # a second beginning would hide all that there was
                 raise DamagedError(self.path)

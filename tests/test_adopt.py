@@ -210,6 +210,30 @@ def test_a_document_without_its_secret_waits_no_longer(home: Home, talk: Talk) -
     assert is_clean(home)
 
 
+def test_both_halves_of_a_rename_wait_for_each_other(home: Home, talk: Talk) -> None:
+    home.committed("project/a.md", "moved\n")
+    (home.shop / "project/a.md").rename(home.shop / "project/b.md")
+    aged(home.shop / "project/b.md")
+    talk.land("Hello")
+    assert subjects(home.shop)[0] == "Turn 1: Hello"
+    aged(home.shop / "project")
+    talk.land("Again")
+    assert git(home.shop, "log", "-1", "--skip=1", "--format=%s", "--name-status", "-M").split("\n\n") == [
+        "Edit 2 documents", "R100\tproject/a.md\tproject/b.md",
+    ]  # fmt: skip
+
+
+def test_the_other_files_of_a_skill_belong_to_it(home: Home, talk: Talk) -> None:
+    talk.land("Hello")
+    home.write("skills/rel/SKILL.md", "How\n")
+    home.write("skills/rel/scripts/tag.sh", "git tag\n")
+    home.write("skills/rel/.env", "x\n")
+    home.write("notes/picture.png", "x\n")
+    talk.land("Again")
+    held = git(home.shop, "ls-tree", "-r", "--name-only", "main", "skills", "notes").splitlines()
+    assert held == ["skills/rel/SKILL.md", "skills/rel/scripts/tag.sh"]
+
+
 # not the moment
 
 

@@ -79,12 +79,12 @@ def test_topics_carry_the_purpose_line() -> None:
     assert purposes["quickstart"] == "From nothing to a recorded session and back, in five minutes."
 
 
-@pytest.mark.parametrize("name", ["changelog", "CHANGELOG", "Changelog"])
+@pytest.mark.parametrize("name", ["changelog", "CHANGELOG", "Changelog", "changelog.md", "docs/CHANGELOG.md"])
 def test_a_topic_is_found_in_any_case(name: str) -> None:
     assert docs.page(name).startswith("# Changelog")
 
 
-@pytest.mark.parametrize("name", ["nonsense", "", "../README", "quickstart.md"])
+@pytest.mark.parametrize("name", ["nonsense", "", "../README", "quickstart.md.md"])
 def test_an_unknown_topic_names_the_command_that_lists_them(name: str) -> None:
     with pytest.raises(NeosianError) as caught:
         docs.page(name)

@@ -99,6 +99,13 @@ def test_a_document_with_a_secret_is_told_by_its_path(home: Home, talk: Talk) ->
     assert [said for said in problems(home) if said.startswith("project/keys.md ")]
 
 
+def test_a_save_that_was_overtaken_is_told_by_where_it_lies(home: Home) -> None:
+    lies = home.shop / ".git/neosian/kept/1f/project/a.md"
+    lies.parent.mkdir(parents=True)
+    lies.write_text("mine\n")
+    assert [said.split()[0] for said in problems(home)] == [str(lies)]
+
+
 def test_events_that_were_set_aside_are_told_with_the_reason(home: Home) -> None:
     Path(home.spool.new, "0-torn").write_bytes(b"neosian1\0clau")
     home.land()

@@ -11,19 +11,33 @@ from neosian.errors import NeosianError, UsageError
 from neosian.mounts import Layout, Mount, layout
 from neosian.store import Store
 
+_ONE_SCOPE = (
+    "only this scope, such as user:alice/proj:shop, shown as /project (default: the user's at /user and this "
+    "directory's project at /project)"
+)
 
-def add_scope(parser: argparse.ArgumentParser) -> None:
+
+def add_scope(parser: argparse._ActionsContainer) -> None:
     """`--scope`: one scope instead of those that the working directory sees."""
-    parser.add_argument(
-        "--scope", metavar="SCOPE", help="one scope (default: the user's and this directory's project)"
-    )
+    parser.add_argument("--scope", metavar="SCOPE", help=_ONE_SCOPE)
+
+
+def add_project(parser: argparse.ArgumentParser) -> None:
+    """`--project`: the scope of one of the user's projects, by its name; `--scope` beside it is refused."""
+    scopes = parser.add_mutually_exclusive_group()
+    add_scope(scopes)
+    scopes.add_argument("--project", metavar="NAME", help="only this project, from whatever directory")
+
+
+def choose_project(args: argparse.Namespace) -> None:
+    """Have `--project NAME` mean its scope."""
+    if args.project is not None:
+        args.scope = projects.scope_of(scope.home(args.root), args.project)
 
 
 def add_mounts(parser: argparse.ArgumentParser) -> None:
     """`--scope` and `--mount`, as a hook line may spell them."""
-    parser.add_argument(
-        "--scope", metavar="SCOPE", help="the scope of the turns, such as user:alice/proj:shop"
-    )
+    add_scope(parser)
     parser.add_argument(
         "--mount",
         metavar="/PATH=SCOPE[:ro]",
@@ -147,6 +161,6 @@ def everywhere(args: argparse.Namespace) -> list[Store]:
 
 def whole(text: str) -> int:
     """A whole number of at least one."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 999999999")
     return int(text)
