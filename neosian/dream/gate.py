@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
-from neosian import documents, matter
+from neosian import documents, editing, matter
 from neosian.dream import claims, edits
 from neosian.dream.claims import Fact, Sentence
 from neosian.dream.edits import Edit
@@ -33,13 +34,14 @@ _SAID = 0.5  # of a rule's words said by persons
 _SHOWN = 0.6  # of a sentence's words shown by a tool, close to each other
 _COPIED = 120  # characters word for word
 _STEP = _COPIED // 2
+_PLACES_MOST = 20  # places of one piece that are looked at
 _NAMED_MOST = 6  # facts named in a sentence
-_HIDDEN = re.compile(
-    "[\\u061c\\u202a-\\u202e\\u2066-\\u2069\\ufff9-\\ufffb\\U000e0000-\\U000e007f]|[" + UNSEEN + "]"
+_UNUSUAL = re.compile(r"[^\x20-\x7e\n\t]")
+_UNSHOWN = re.compile(
+    r"<!--.*?(?:-->|\Z)|^[ ]{0,3}\[[^\]\n]*\]:[ \t]*(?:#|<>)[^\n]*|<[a-z][^<>]*\b(?:hidden|style[ ]*=)[^<>]*>",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-_JOINER = "\u200d"
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_BLANKS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 Rule = Callable[[Edit, Notes, "Case"], str]
 
@@ -66,6 +68,16 @@ class Case:
         self.before = before
         self.made = list(made)
         self.hoped = list(hoped)
+
+    @cached_property
+    def held(self) -> str:
+        """All that the notes said before, as facts are looked for in it."""
+        return claims.folded("\n".join((*self.before.texts, *self.before.texts.values())))
+
+    @cached_property
+    def held_flat(self) -> str:
+        """The same on one line, as sentences are looked for in it."""
+        return flat("\n".join(self.before.texts.values()))
 
 
 def judge(
@@ -223,21 +235,28 @@ def is_not_pinned(edit: Edit, notes: Notes, case: Case) -> str:
 def fits(edit: Edit, notes: Notes, case: Case) -> str:
     """The edit can be made as it is said."""
     target = _paths(edit)[-1]
-    makes = edit.action in (edits.CREATE, edits.RENAME) and target != (edit.path if edit.new_path else "")
-    if makes and notes.data(target) is not None:
-        return f"{target} exists already: change it with str_replace, or rewrite it."
-    if makes and notes.is_folder(target):
-        return f"{target} is a folder: choose another name."
-    above = target.rpartition("/")[0]
-    while makes and above.count("/") > 1:
-        if notes.data(above) is not None:
-            return f"{above} is a note, so nothing can lie below it: choose another path."
-        above = above.rpartition("/")[0]
+    makes = edit.action == edits.CREATE or (edit.action == edits.RENAME and target != edit.path)
+    if makes and (why := _taken(target, notes)):
+        return why
     try:
         notes.after(edit)
     except NeosianError as error:
         said = str(error).replace("old_str", "`old`")
         return said if edit.path in said else f"In {edit.path}: {said} Take `old` from the note as it is now."
+    return ""
+
+
+def _taken(place: str, notes: Notes) -> str:
+    """Why there can be no new note at a place."""
+    if notes.data(place) is not None:
+        return f"{place} exists already: change it with str_replace, or rewrite it."
+    if notes.is_folder(place):
+        return f"{place} is a folder: choose another name."
+    above = place.rpartition("/")[0]
+    while above:
+        if notes.data(above) is not None:
+            return f"{above} is a note, so nothing can lie below it: choose another path."
+        above = above.rpartition("/")[0]
     return ""
 
 
@@ -322,33 +341,33 @@ def hides_nothing(edit: Edit, notes: Notes, case: Case) -> str:
     old, new = _old(edit, notes), _new(edit, notes)
     if _hidden(new) > _hidden(old) or _hidden(edit.reason):
         return "It holds characters that cannot be seen (of no width, or that turn the direction): leave them out."
-    if set(_COMMENT.findall(new)) - set(_COMMENT.findall(old)):
-        return "It holds an HTML comment, which people do not see: say it in the text, or leave it out."
+    if set(_UNSHOWN.findall(new)) - set(_UNSHOWN.findall(old)):
+        return (
+            "It holds text that is not shown (an HTML comment and the like): say it openly, or leave it out."
+        )
     if set(_yaml_comments(new)) - set(_yaml_comments(old)):
         return "Its front matter holds a comment: say it in the text, or leave it out."
     return ""
 
 
 def _hidden(text: str) -> int:
-    """How many characters hide; those that join an emoji do not."""
-    return sum(not _joins_emoji(text, match.start()) for match in _HIDDEN.finditer(text))
+    """How many characters of a text cannot be seen."""
+    return sum(_is_hidden(text, match.start()) for match in _UNUSUAL.finditer(text))
 
 
-def _joins_emoji(text: str, at: int) -> bool:
-    """Whether a joiner stands where writing has it: behind a picture, or between letters of a script that joins."""
-    before = text[at - 1 : at]
-    return text[at] in (_JOINER, "\u200c") and (
-        unicodedata.category(before or " ") in ("So", "Sk", "Mn", "Mc")
-        or before == "\ufe0f"
-        or "\u0600" <= before <= "\u0fff"
-    )
+def _is_hidden(text: str, at: int) -> bool:
+    """Whether a character hides; what joins emoji, or the letters of scripts that join, does not."""
+    char, before = text[at], text[at - 1 : at]
+    if char in "\u200c\u200d":
+        is_joined = "\u0600" <= before <= "\u0fff" or unicodedata.category(before or " ") in ("So", "Sk")
+        return not (is_joined or before == "\ufe0f")
+    selects = "\ufe00" <= char <= "\ufe0d" or "\U000e0100" <= char <= "\U000e01ef"
+    return selects or char in UNSEEN or char in _BLANKS or unicodedata.category(char) in ("Cc", "Cf", "Co")
 
 
 def _yaml_comments(text: str) -> Iterable[str]:
-    header = documents.read(text.encode()).header
-    return (
-        line.strip() for line in header.split("\n") if re.search(r"(?:^|\s)#(?=\s|$|\w)", _unquoted(line))
-    )
+    header = documents.read(text.encode("utf-8", "replace")).header
+    return (line.strip() for line in header.split("\n") if re.search(r"(?:^|\s)#", _unquoted(line)))
 
 
 def _unquoted(line: str) -> str:
@@ -384,8 +403,9 @@ def is_not_forgotten(edit: Edit, notes: Notes, case: Case) -> str:
         return ""
     newest = max((case.heard.at[each] for each in edit.sources if each in case.heard.at), default=0.0)
     for place, gone in notes.gone.items():
-        is_same = place == target or claims.alike(_told(edit.text), _told(gone.text)) >= _ALIKE
-        if is_same and newest <= gone.at:
+        if newest <= gone.at and (
+            place == target or claims.alike(_told(edit.text), _told(gone.text)) >= _ALIKE
+        ):
             return (
                 f"{place} was deleted after those turns, so what they say is not to be remembered: leave it."
             )
@@ -397,21 +417,20 @@ def keeps_facts(edit: Edit, notes: Notes, case: Case) -> str:
     if edit.action in (edits.DELETE, edits.RENAME):
         return ""
     old, new = _replaced(edit, notes, case), _new(edit, notes)
-    if not old:
-        return ""
-    kept = claims.folded(new)
-    elsewhere = claims.folded("\n".join(_other_texts(edit, notes, case)))
-    reason = claims.folded(edit.reason) if notes.sources(edit.path) else ""
-    lost = [
-        fact
-        for fact in claims.facts(old).values()
-        if not (claims.stands(fact, kept) or claims.stands(fact, elsewhere) or claims.stands(fact, reason))
-        and not _is_overtaken(fact, old, new, case.heard)
-    ]
+    has_sources = bool(notes.sources(edit.path))
+    texts = [claims.folded(new), *([claims.folded(edit.reason)] if has_sources else [])]
+    lost = [fact for fact in claims.facts(old).values() if not _stands_in(texts, fact)]
+    lost = [fact for fact in lost if not _is_overtaken(fact, old, new, case.heard)]
+    others = [claims.folded("\n".join(_other_texts(edit, notes, case)))] if lost else []
+    lost = [fact for fact in lost if not _stands_in(others, fact)]
     if not lost:
         return ""
-    why = " or name it in the reason if it no longer holds" if notes.sources(edit.path) else ""
+    why = " or name it in the reason if it no longer holds" if has_sources else ""
     return f"It drops {_named(lost)}, which nothing in the session contradicts: keep it{why}."
+
+
+def _stands_in(texts: Iterable[str], fact: Fact) -> bool:
+    return any(claims.stands(fact, text) for text in texts)
 
 
 def _replaced(edit: Edit, notes: Notes, case: Case) -> str:
@@ -470,15 +489,10 @@ def invents_nothing(edit: Edit, notes: Notes, case: Case) -> str:
     """Every path, flag, version, port, address, ticket and name in code stands in the session or in a note."""
     if edit.action in (edits.DELETE, edits.RENAME):
         return ""
-    old = claims.folded(
-        "\n".join((*case.before.texts.values(), *notes.texts.values(), *notes.texts, edit.path))
-    )
-    paths = {claims.folded(each) for other in case.hoped for each in _paths(other)}
-    invented = [
-        fact
-        for fact in _precise(_new(edit, notes))
-        if fact.key not in paths and not claims.stands(fact, old) and not claims.stands(fact, case.heard.all)
-    ]
+    texts = (case.held, claims.folded(_old(edit, notes)), case.heard.all)
+    paths = {claims.folded(path) for other in case.hoped for path in _paths(other)}
+    precise = (fact for fact in _precise(_new(edit, notes)) if fact.key not in paths)
+    invented = [fact for fact in precise if not _stands_in(texts, fact)]
     if not invented:
         return ""
     return f"{_named(invented)} stands in no turn of the session and in no note: write only what was said or done."
@@ -503,18 +517,14 @@ def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
     """A rule, a preference or an order comes of persons' words; never of what a tool showed."""
     if edit.action == edits.DELETE:
         return ""
-    held = {
-        flat(each.text)
-        for text in (*case.before.texts.values(), *notes.texts.values())
-        for each in claims.sentences(text)
-    }
+    held = (case.held_flat, flat(_old(edit, notes)))
     name = _paths(edit)[-1].rpartition("/")[2].removesuffix(".md").replace("-", " ")
-    told = [] if edit.action == edits.STR_REPLACE else [Sentence(name)]
-    for sentence in (*claims.sentences(_new(edit, notes)), *told):
-        if flat(sentence.text) in held or not (claims.is_rule(sentence) or claims.is_order(sentence)):
-            continue
-        if why := _not_obeyed(sentence, edit, notes, case.heard):
-            return why
+    named = [Sentence(name)] if edit.action != edits.STR_REPLACE else []
+    for sentence in (*claims.sentences(_new(edit, notes)), *named):
+        is_told = claims.is_rule(sentence) or claims.is_order(sentence)
+        if is_told and not any(flat(sentence.text) in text for text in held):
+            if why := _not_obeyed(sentence, edit, notes, case.heard):
+                return why
     return ""
 
 
@@ -559,7 +569,7 @@ def is_a_proven_skill(edit: Edit, notes: Notes, case: Case) -> str:
     target = _paths(edit)[-1]
     if edit.action not in (edits.CREATE, edits.RENAME) or not _is_skill(target) or _seen_twice(edit, notes):
         return ""
-    return "A skill needs two sessions that did it: until then write it as a note below tools/, with this session as source."
+    return "A skill needs two sessions that did it: until then write it as a note below tools/."
 
 
 def _is_skill(place: str) -> bool:
@@ -570,30 +580,31 @@ def copies_nothing(edit: Edit, notes: Notes, case: Case) -> str:
     """What a tool showed becomes at most a pointer: it has its own place, and changes there."""
     if edit.action in (edits.DELETE, edits.RENAME):
         return ""
-    new, old = flat(_new(edit, notes)), flat("\n".join(case.before.texts.values()))
-    for at in range(0, max(1, len(new) - _STEP + 1), _STEP):
+    new, shown = flat(_new(edit, notes)), case.heard.shown_flat
+    for at in range(0, len(new) - _STEP + 1, _STEP):  # of any stretch long enough some piece is whole
         piece = new[at : at + _STEP]
-        if len(piece) < _STEP or piece in old or piece in case.heard.said_flat:
-            continue
-        copied = _grown(new, at, case.heard.shown_flat)
-        if len(copied) >= _COPIED:
-            return (
-                f"“{copied[:60]}…” is copied word for word from what a tool showed: say where it stands (path, and"
-                " what it was like then) and what was decided about it."
-            )
+        if piece in shown and piece not in case.held_flat and piece not in case.heard.said_flat:
+            copied = _grown(new, at, shown)
+            if len(copied) >= _COPIED:
+                return (
+                    f"“{copied[:60]}…” is copied word for word from what a tool showed: say where it stands (path,"
+                    " and what it was like then) and what was decided about it."
+                )
     return ""
 
 
 def _grown(new: str, at: int, shown: str) -> str:
-    """The stretch of the new text around a piece of it, as far as it stands in what was shown."""
-    end = at + _STEP
-    if new[at:end] not in shown:
-        return ""
-    while end < len(new) and end - at < _COPIED and new[at : end + 1] in shown:
-        end += 1
-    while at > 0 and end - at < _COPIED and new[at - 1 : end] in shown:
-        at -= 1
-    return new[at:end]
+    """The longest stretch around a piece of the new text that stands so in what was shown."""
+    best, place, tries = "", shown.find(new[at : at + _STEP]), 0
+    while place >= 0 and tries < _PLACES_MOST:
+        start, end = 0, _STEP
+        while start < min(at, place) and new[at - start - 1] == shown[place - start - 1]:
+            start += 1
+        while at + end < len(new) and place + end < len(shown) and new[at + end] == shown[place + end]:
+            end += 1
+        best = max(best, new[at - start : at + end], key=len)
+        place, tries = shown.find(new[at : at + _STEP], place + 1), tries + 1
+    return best
 
 
 # -- texts, and words of a refusal
@@ -605,9 +616,7 @@ def _old(edit: Edit, notes: Notes) -> str:
 
 def _new(edit: Edit, notes: Notes) -> str:
     data = notes.after(edit)
-    return (
-        "" if data is None else data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
-    )
+    return "" if data is None else editing.shown(data)
 
 
 def _told(text: str) -> str:
