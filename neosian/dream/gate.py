@@ -520,12 +520,13 @@ def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
     held = (case.held_flat, flat(_old(edit, notes)))
     name = _paths(edit)[-1].rpartition("/")[2].removesuffix(".md").replace("-", " ")
     named = [Sentence(name)] if edit.action != edits.STR_REPLACE else []
-    for sentence in (*claims.sentences(_new(edit, notes)), *named):
-        is_told = claims.is_rule(sentence) or claims.is_order(sentence)
-        if is_told and not any(flat(sentence.text) in text for text in held):
-            if why := _not_obeyed(sentence, edit, notes, case.heard):
-                return why
-    return ""
+    told = [
+        each
+        for each in (*claims.sentences(_new(edit, notes)), *named)
+        if claims.is_rule(each) or claims.is_order(each)
+    ]
+    new = (each for each in told if not any(flat(each.text) in text for text in held))
+    return next((why for each in new if (why := _not_obeyed(each, edit, notes, case.heard))), "")
 
 
 def _not_obeyed(sentence: Sentence, edit: Edit, notes: Notes, heard: Heard) -> str:
