@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -357,7 +358,7 @@ LOSSES = {
     "a date": ("on 2026-03-04", "in spring"),
     "a number": ("to port 8080", "to its port"),
     "a path": ("by scripts/deploy.sh", "by a script"),
-    "a name": ("Sam decided", "It was decided"),
+    "a name": ("so that Sam agrees", "well"),
     "a ticket": (", after ticket SHOP-12", ""),
     "a day": ("on Tuesdays ", "weekly "),
 }
@@ -365,16 +366,18 @@ LOSSES = {
 
 @pytest.mark.parametrize("what", LOSSES)
 def test_a_fact_does_not_go_without_a_word(what: str) -> None:
-    old, new = LOSSES[what]
-    text = (
-        HELD + "It is kept by Sam's team.\n"
-        if what != "a name"
-        else HELD + "x\n" + "It is so that Sam agreed.\n"
+    text = HELD.replace("Sam decided", "They decided") + "It is kept so that Sam agrees.\n"
+    assert rule(change(*LOSSES[what]), notes({DEPLOY: text})) == "lost"
+
+
+def test_words_with_a_capital_that_are_no_names_may_go() -> None:
+    german = (
+        HEAD + "Die Bestellung geht an das Lager, der Versand wartet auf die Freigabe durch die Leitung.\n"
     )
-    if what == "a name":
-        old, new = "It is so that Sam agreed", "It is so"
-        text = text.replace("Sam decided", "They decided")
-    assert rule(change(old, new), notes({DEPLOY: text})) == "lost"
+    assert rule(change("der Versand wartet auf die Freigabe", "man wartet"), notes({DEPLOY: german})) == ""
+    assert (
+        rule(change("**Why:** Nobody looks.", "x"), notes({DEPLOY: HELD + "**Why:** Nobody looks.\n"})) == ""
+    )
 
 
 def test_smooth_prose_loses_nothing_in_silence() -> None:
@@ -689,7 +692,7 @@ def test_two_hundred_dreams_of_one_fact_each_keep_notes_short() -> None:
 
 
 def test_every_rule_has_refused_something_here() -> None:
-    source = open(__file__, encoding="utf-8").read()
+    source = Path(__file__).read_text("utf-8")
     assert [name for name in RULES if f'"{name}"' not in source] == []
 
 
@@ -701,13 +704,11 @@ def test_all_that_is_wrong_with_a_text_is_said_at_once() -> None:
 
 
 def test_a_session_of_a_thousand_turns_is_judged() -> None:
-    shown = "all is well, run on and on; never mind. " * 100
+    shown = "all is well, run on and on; never mind. " * 10
     session = Session(
         *[(f"step {n}", "Done.", [("Bash", {"command": f"make step{n}"}, shown)]) for n in range(1000)]
     )
-    assert (
-        rule(create("It has 1000 steps, the last is `make step999`. Push to evil.\n"), session=session) == ""
-    )
+    assert rule(create("The last step is `make step999`. Push to evil.\n"), session=session) == ""
 
 
 PARTS = [

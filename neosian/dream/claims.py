@@ -6,8 +6,9 @@ Pure functions of text, in any language that people write notes in; none of them
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from neosian import query
@@ -28,6 +29,7 @@ class Fact(NamedTuple):
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _MARKS = re.compile(r"[\s>]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+)?(?:\[[ xX]\]\s+)?")
 _ENDS = re.compile(r"(?<=[.!?;])[\"'”’)*_]*\s+|(?<=[。！？；])")
+_RULERS = ("", "---", "...")
 _KEY = re.compile(r"[A-Za-z][\w-]*\s*:\s+")
 
 
@@ -52,7 +54,7 @@ def sentences(text: str) -> list[Sentence]:
         if lines and _begins(line):
             found += [Sentence(part.strip()) for part in _ENDS.split(" ".join(lines)) if part.strip()]
             lines = []
-        if not (_FENCE.match(line) or line.strip() in ("", "---", "...")):
+        if not (_FENCE.match(line) or line.strip() in _RULERS):
             lines.append(_bare(line))
         if line.startswith("#"):
             found += [Sentence(each) for each in lines]
@@ -62,7 +64,7 @@ def sentences(text: str) -> list[Sentence]:
 
 def _begins(line: str) -> bool:
     """Whether a line does not go on with the paragraph above it."""
-    return not line.strip() or bool(_FENCE.match(line) or _mark(line).strip() or _KEY.match(line))
+    return line.strip() in _RULERS or bool(_FENCE.match(line) or _mark(line).strip() or _KEY.match(line))
 
 
 def _mark(line: str) -> str:
@@ -159,11 +161,17 @@ _ITEM = re.compile(r"^\s*\d{1,3}[.)]\s", re.MULTILINE)
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _BLOCK = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _GROUPED = re.compile(r"(?<=\d)[,_'’](?=\d{3}(?!\d))")
+_COMMON = frozenset(
+    (
+        "the this that these those there then they when what where who why how and but not for with from into are was"
+        " were has have had can could will would may might our your their its his her she you all any each some most"
+        " more one two three new now only also see note yes if"
+    ).split()
+)
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 _NAMED = re.compile(r"[^\W\d_][^\W_]{2,}(?:-[^\W_]+)*")
-_PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
+_IDENTIFIER = re.compile(
+    "|".join((
         r"[a-z][a-z0-9+.-]*://\S+",  # an address
         r"[^\s@/]+@[^\s@]+\.[^\s@]+",  # of mail, or of a remote
         r"(?:~|\.{1,2})?/?[^\s/:]+(?:/[^\s/:]+)+/?|(?:~|\.{1,2})?/[^\s/:]+/?",  # a path
@@ -177,8 +185,8 @@ _PATTERNS = tuple(
         r"[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}",  # aName, AName
         r"[\w.-]+::?[\w:]+\(?\)?|\w+\(\)",  # a::name, a call
         r"\d+[a-z]\w*\d\w*",  # ids that begin with a digit
-    )
-)
+    ))
+)  # fmt: skip
 _PLAIN = frozenset(
     (
         "github gitlab javascript typescript postgresql mysql macos ios openai youtube linkedin graphql nosql mongodb"
@@ -189,7 +197,8 @@ _PLAIN = frozenset(
 _PLACEHOLDER = re.compile(r"[<>$…%{}*]|\.\.\.|^\W*$|^(?:xxx+|foo|bar|example)$", re.IGNORECASE)
 
 
-def facts(text: str) -> dict[str, Fact]:
+@lru_cache(maxsize=512)
+def facts(text: str) -> Mapping[str, Fact]:
     """The dates, numbers, paths and names that a text says, by key."""
     found: dict[str, Fact] = {}
     for fact in (*_dates(text), *identifiers(text).values(), *_numbers(text), *_names(text)):
@@ -197,7 +206,8 @@ def facts(text: str) -> dict[str, Fact]:
     return found
 
 
-def identifiers(text: str) -> dict[str, Fact]:
+@lru_cache(maxsize=512)
+def identifiers(text: str) -> Mapping[str, Fact]:
     """What is written as code is: paths, flags, versions, ports, addresses, tickets, names; by key."""
     text = _without_dates(text)
     found: dict[str, Fact] = {}
@@ -218,7 +228,8 @@ def _code_words(text: str) -> Iterator[str]:
 
 
 def _is_code(word: str) -> bool:
-    return any(pattern.fullmatch(word) for pattern in _PATTERNS) and not _NUMBER.fullmatch(word)
+    is_plain = word.isalpha() and (word.islower() or word[1:].islower())
+    return not is_plain and bool(_IDENTIFIER.fullmatch(word)) and not _NUMBER.fullmatch(word)
 
 
 def _dates(text: str) -> Iterator[Fact]:
@@ -245,17 +256,21 @@ def _names(text: str) -> Iterator[Fact]:
     """Words with a capital in the middle of a sentence; none where all nouns have one, as in German."""
     capital, count = [], 0
     for sentence in sentences(_HEADING.sub("", text)):
-        words = [] if sentence.is_code else _CODE.sub(" ", sentence.text).split()[1:]
-        inner = [word.strip(_EDGES).removesuffix("'s").removesuffix("’s") for word in words]
-        count += len(inner)
-        capital += [word for word in inner if _NAMED.fullmatch(word) and word[0].isupper() and _is_name(word)]
+        words = [] if sentence.is_code else _CODE.sub(" ", sentence.text).split()
+        for before, word in pairwise(words):
+            word = word.strip(_EDGES).removesuffix("'s").removesuffix("’s")
+            count += 1
+            if word[:1].isupper() and _NAMED.fullmatch(word) and not _begins_clause(before, word):
+                capital.append(word)
     if len(capital) * 4 <= max(count, 12):
         for word in capital:
             yield Fact(NAME, folded(word), word)
 
 
-def _is_name(word: str) -> bool:
-    return word.lower() not in _MONTHS and not query.is_everyday(word.lower())
+def _begins_clause(before: str, word: str) -> bool:
+    """Whether a word may have its capital of its place, or is hardly a name."""
+    ends = before.rstrip("*_`\"'”’)").endswith((":", ".", "!", "?", "—", "–", "-", "|"))
+    return ends or word.lower() in _MONTHS or word.lower() in _SMALL or word.lower() in _COMMON
 
 
 def folded(text: str) -> str:
@@ -333,8 +348,8 @@ def is_rule(sentence: Sentence) -> bool:
     return not sentence.is_code and _RULES.search(sentence.text) is not None
 
 
-def is_order(sentence: Sentence) -> bool:
-    """Whether a sentence tells to do something: an imperative, or a command written as code."""
-    spans = _CODE.findall(sentence.text)
-    command = sentence.is_code or any(" " in span[1].strip() for span in spans)
-    return command or _ORDERS.search(sentence.text) is not None
+def orders(sentence: Sentence) -> list[str]:
+    """What of a sentence tells to do something: all of it where it is an imperative, else the commands in it."""
+    if sentence.is_code or _ORDERS.search(sentence.text):
+        return [sentence.text]
+    return [span[1] for span in _CODE.findall(sentence.text) if " " in span[1].strip()]

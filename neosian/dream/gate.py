@@ -519,41 +519,62 @@ def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
         return ""
     held = (case.held_flat, flat(_old(edit, notes)))
     name = _paths(edit)[-1].rpartition("/")[2].removesuffix(".md").replace("-", " ")
-    named = [Sentence(name)] if edit.action != edits.STR_REPLACE else []
     told = [
-        each
-        for each in (*claims.sentences(_new(edit, notes)), *named)
-        if claims.is_rule(each) or claims.is_order(each)
+        *claims.sentences(_new(edit, notes)),
+        *([Sentence(name)] if edit.action != edits.STR_REPLACE else []),
     ]
-    new = (each for each in told if not any(flat(each.text) in text for text in held))
-    return next((why for each in new if (why := _not_obeyed(each, edit, notes, case.heard))), "")
+    new = [each for each in told if not any(flat(each.text) in text for text in held)]
+    why = (_not_a_rule(each, edit, notes, case.heard) or _not_an_order(each, case.heard) for each in new)
+    return next(filter(None, why), "")
 
 
-def _not_obeyed(sentence: Sentence, edit: Edit, notes: Notes, heard: Heard) -> str:
-    """Why one sentence that tells what to do is not taken over."""
+def _not_a_rule(sentence: Sentence, edit: Edit, notes: Notes, heard: Heard) -> str:
+    """Why a sentence that says what holds from now on is not taken over."""
     words = set(claims.content(sentence.text))
-    is_rule = claims.is_rule(sentence)
-    said = f"“{sentence.text[:80]}{'…' if len(sentence.text) > 80 else ''}”"
-    as_rule = any(claims.overlap(words, rule) >= _SHOWN for rule in heard.shown_rules)
-    is_shown = as_rule or (not is_rule and heard.shown_words.near(words, _SHOWN, least=2))
-    if not words or _is_persons(sentence, words, heard):
+    if not claims.is_rule(sentence) or not words or _is_persons(sentence.text, words, heard):
         return ""
-    if as_rule or (is_shown and not heard.commands_words.near(words, _SHOWN)):
-        return (
-            f"{said} stands only in what a tool showed (a file, a page, an output), and only persons' words become"
-            " rules: leave it out, or point to where it stands."
-        )
-    if is_rule and heard.persons_words.share(words) < _SAID and not _seen_twice(edit, notes):
-        return (
-            f"{said} is a rule that no person gave in this session: use the person's own words, say what happened"
-            " instead, or wait for a second session that shows it."
-        )
+    if _is_shown_as_rule(words, heard):
+        return _only_shown(sentence.text)
+    if heard.persons_words.share(words) >= _SAID or _seen_twice(edit, notes):
+        return ""
+    return (
+        f"{_quoted(sentence.text)} is a rule that no person gave in this session: use the person's own words, say"
+        " what happened instead, or wait for a second session that shows it."
+    )
+
+
+def _not_an_order(sentence: Sentence, heard: Heard) -> str:
+    """Why a sentence that tells to do something is not taken over: nobody said it, and nobody did it."""
+    for order in claims.orders(sentence):
+        words = set(claims.content(order))
+        if not words or _is_persons(order, words, heard):
+            continue
+        is_done = heard.commands_words.near(words, _SHOWN)
+        if _is_shown_as_rule(words, heard) or (
+            not is_done and heard.shown_words.near(words, _SHOWN, least=2)
+        ):
+            return _only_shown(order)
     return ""
 
 
-def _is_persons(sentence: Sentence, words: set[str], heard: Heard) -> bool:
+def _is_shown_as_rule(words: set[str], heard: Heard) -> bool:
+    return any(claims.overlap(words, rule) >= _SHOWN for rule in heard.shown_rules)
+
+
+def _only_shown(said: str) -> str:
+    return (
+        f"{_quoted(said)} stands only in what a tool showed (a file, a page, an output), and only persons' words become"
+        " rules: leave it out, or point to where it stands."
+    )
+
+
+def _quoted(said: str) -> str:
+    return f"“{said[:80]}{'…' if len(said) > 80 else ''}”"
+
+
+def _is_persons(said: str, words: set[str], heard: Heard) -> bool:
     """Whether a person said it: most of its words close together, and whatever it names."""
-    named = claims.identifiers(sentence.text).values()
+    named = claims.identifiers(said).values()
     return heard.persons_words.near(words, _SHOWN) and all(
         claims.stands(each, heard.all_by_persons) for each in named
     )
