@@ -1,0 +1,229 @@
+"""What was heard in a session, by who said it: persons, the agent, tools. The evidence that edits are held against.
+
+What is only memory talking to itself is no evidence: our own tools, and what a client writes into its own memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Container, Iterator, Sequence
+from functools import cached_property
+from math import ceil
+from typing import Any, Protocol
+
+from neosian import calls, speech, turns
+from neosian.dream import claims
+
+_RULE_BEFORE, _RULE_AFTER = 200, 400  # characters around a word that makes a rule
+_READERS = frozenset(
+    "cat less more head tail ls find grep rg ag bat file stat wc tree echo printf sed awk cd".split()
+)
+_MEMORY_FILE = re.compile(
+    r"(?:^|[/\\])(?:(?:CLAUDE(?:\.local)?|AGENTS(?:\.override)?|GEMINI|QWEN|MEMORY|copilot-instructions)\.md"
+    r"|\.cursorrules|\.windsurfrules)$|[/\\]\.(?:claude|codex|gemini|cursor|copilot|qwen)[/\\](?:.*[/\\])?(?:memor|rules)",
+    re.IGNORECASE,
+)
+_WRITTEN = re.compile(r"(?:>>?|\btee(?: -a)?|\bsed -i\S*(?: '[^']*'| \"[^\"]*\")?)\s*[\"']?([^\s\"';|&<>]+)")
+_OURS = re.compile(
+    r"(?:^|[;&|(]\s*|\s|/)neosian\s+(?:memory|board|skills|search|recall|context|why|log|diff)\b"
+)
+_PASTED = re.compile(
+    r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE
+)
+_NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t|: ?)", re.MULTILINE)
+
+
+class Session(Protocol):
+    """The turns of one conversation that are dreamt of."""
+
+    @property
+    def conversation(self) -> str: ...
+    @property
+    def turns(self) -> Sequence[turns.Turn]: ...
+
+
+class Words:
+    """The words of a text by their places, to find those that stand near each other."""
+
+    def __init__(self, text: str) -> None:
+        self._places: dict[str, list[int]] = {}
+        for place, word in enumerate(claims.content(text)):
+            self._places.setdefault(word, []).append(place)
+
+    def share(self, wanted: Collection[str]) -> float:
+        """Which share of some words the text has, wherever."""
+        return claims.overlap(wanted, self._places)
+
+    def near(self, wanted: Collection[str], share: float, least: int = 1) -> bool:
+        """Whether some stretch of the text, about four times as long, has this share of the words."""
+        needed = max(least, ceil(share * len(wanted)))
+        hits = sorted((place, word) for word in wanted for place in self._places.get(word, ()))
+        within: dict[str, int] = {}
+        first = 0
+        for place, word in hits:
+            within[word] = within.get(word, 0) + 1
+            while hits[first][0] < place - 4 * len(wanted) - 12:
+                old = hits[first][1]
+                within[old] -= 1
+                if not within[old]:
+                    del within[old]
+                first += 1
+            if len(within) >= needed:
+                return True
+        return False
+
+
+class Heard:
+    """One session's evidence: ``persons`` said it, the ``agent`` said it, ``commands`` ran, ``shown`` came from tools.
+
+    ``known``: `conversation#turn` of other sessions that may be named as a source, too.
+    """
+
+    def __init__(self, session: Session, known: Container[str] = ()) -> None:
+        self.conversation = session.conversation
+        self.known = known
+        self.at = {f"{session.conversation}#{turn.number}": _last(turn) for turn in session.turns}
+        persons: list[str] = []
+        agent: list[str] = []
+        commands: list[str] = []
+        shown: list[str] = []
+        given: list[str] = []
+        for turn in session.turns:
+            persons += map(speech.spoken, turn.prompts)
+            agent += [str(line.get("text") or "") for line in turn.lines if line["kind"] == "answer"]
+            shown += [
+                *turn.machine_prompts,
+                *(_said(line) for line in turn.lines if line["kind"] == "subagent"),
+            ]
+            given += [str(turn.header.get(key) or "") for key in ("cwd", "branch", "host", "model", "at")]
+            for call in turn.calls:
+                if is_memory(call):
+                    continue
+                told = [_said(line) for line in call.results]
+                by_person = [line.get("from") == turns.PERSON for line in call.results]
+                persons += [text for text, is_theirs in zip(told, by_person, strict=True) if is_theirs]
+                shown += [text for text, is_theirs in zip(told, by_person, strict=True) if not is_theirs]
+                given += [call.tool, *_texts(call.input)]
+                commands += _commands(call)
+        self.persons = "\n".join(persons)
+        self.agent = "\n".join(agent)
+        self.commands = "\n".join(commands)
+        self.shown = "\n".join(shown)
+        self._given = "\n".join(given)
+
+    @cached_property
+    def all(self) -> str:
+        """All of it as facts are looked for in it."""
+        return claims.folded("\n".join((self.persons, self.agent, self.shown, self._given)))
+
+    @cached_property
+    def all_by_persons(self) -> str:
+        """What persons said, as facts are looked for in it."""
+        return claims.folded(self.persons)
+
+    @cached_property
+    def persons_words(self) -> Words:
+        """What persons said themselves: without what they quoted or pasted as code."""
+        return Words(_PASTED.sub("", self.persons))
+
+    @cached_property
+    def agents_words(self) -> Words:
+        """What the agent said and ran."""
+        return Words(f"{self.agent}\n{self.commands}")
+
+    @cached_property
+    def commands_words(self) -> Words:
+        """What ran, without what only reads."""
+        return Words(self.commands)
+
+    @cached_property
+    def shown_words(self) -> Words:
+        """What tools showed, names of files among it."""
+        return Words(f"{self.shown}\n{self._given}")
+
+    @cached_property
+    def shown_rules(self) -> list[frozenset[str]]:
+        """The words around each place where a tool's text says what always or never is to be done."""
+        text = f"{self.shown}\n{self._given}"
+        found = dict.fromkeys(
+            frozenset(claims.content(text[max(0, at - _RULE_BEFORE) : at + _RULE_AFTER]))
+            for at in _spread(text)
+        )
+        return list(found)
+
+    @cached_property
+    def shown_flat(self) -> str:
+        """What tools showed, as one line, for finding what is copied from it."""
+        return flat(_NUMBERED.sub("", self.shown))
+
+    @cached_property
+    def said_flat(self) -> str:
+        """What persons said, as one line."""
+        return flat(self.persons)
+
+
+def _spread(text: str) -> Iterator[int]:
+    """The places of words that make a rule, each stretch of text once."""
+    last = -_RULE_BEFORE
+    for at in claims.rules_in(text):
+        if at - last >= _RULE_BEFORE // 2:
+            yield at
+            last = at
+
+
+def flat(text: str) -> str:
+    """A text on one line, in lower case."""
+    return " ".join(text.casefold().split())
+
+
+def is_memory_file(path: str) -> bool:
+    """Whether a file is what a client keeps its own memory in, or takes its instructions from."""
+    return _MEMORY_FILE.search(path) is not None
+
+
+def is_memory(call: turns.Call) -> bool:
+    """Whether a call reads our own memory, or writes into a client's: then it tells nothing new."""
+    if "neosian" in call.tool.lower():
+        return True
+    lines = [value for key in calls.COMMANDS if isinstance(value := call.input.get(key), str)]
+    if any(_OURS.search(line) for line in lines):
+        return True
+    written = [found for line in lines for found in _WRITTEN.findall(line)]
+    if call.tool in calls.EDITORS:
+        written += [
+            path for key in ("file_path", "notebook_path") if isinstance(path := call.input.get(key), str)
+        ]
+    return any(map(is_memory_file, written))
+
+
+def _commands(call: turns.Call) -> Iterator[str]:
+    """The commands that a call ran, but those that only read or say something."""
+    for key in calls.COMMANDS:
+        line = call.input.get(key)
+        for part in re.split(r"[;&|\n]+", line) if isinstance(line, str) else ():
+            words = part.split()
+            if words and words[0].rpartition("/")[2] not in _READERS:
+                yield part
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a call's input."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _said(line: turns.Line) -> str:
+    return str(line.get("text") or "")
+
+
+def _last(turn: turns.Turn) -> float:
+    """When the last of a turn happened, in seconds since 1970."""
+    return max((turns.seconds(str(line.get("at") or "")) for line in turn.lines), default=0.0)
