@@ -68,6 +68,9 @@ class ClaudeCli:
         self._said = f"{prompt}\n\nYour answer was:\n\n{answer.said}"
         return answer
 
+    def close(self) -> None:
+        """Nothing is held: each question is a process of its own."""
+
     def _prompt(self, asked: Asked) -> str:
         """The whole question on stdin: an argument could be read by every user of the machine."""
         secret = own.make_secret(self._home)

@@ -84,6 +84,9 @@ class Engine(Protocol):
         """The answer to a question. With ``again`` the question that was answered last goes on: the answer stands, and
         ``again`` says what is wrong with it. Raises `EngineError`; nothing of half an answer is given out."""
 
+    def close(self) -> None:
+        """Let go of what is held for the next question."""
+
 
 class EngineError(NeosianError):
     """There is no answer; ``kind`` says of what sort the reason is. Never holds a key, nor anything of the question.

@@ -54,6 +54,7 @@ class Messages:
         self._pause = pause
         self._url = environ.get("ANTHROPIC_BASE_URL", "").strip() or _HOME_URL
         self._variable, self._key = _key(environ)
+        _check_certificates(environ.get("SSL_CERT_FILE", ""))
         self._client = self._connected(timeout)
         self._forces = True  # the tool call, until the model turns out to refuse that
         self._said: list[MessageParam] = []  # the question that was answered last, and the answer
@@ -73,8 +74,7 @@ class Messages:
     # asking
 
     def _connected(self, timeout: float) -> anthropic.Anthropic:
-        address = urlsplit(self._url)
-        if address.scheme not in ("http", "https") or not address.hostname:
+        if not _is_address(self._url):
             raise EngineError(
                 engine.REQUEST, "ANTHROPIC_BASE_URL is no address that begins with http:// or https://.",
                 "neosian docs engines",
@@ -83,19 +83,13 @@ class Messages:
         for logger in ("anthropic", "httpx2", "httpcore2"):
             logging.getLogger(logger).setLevel(logging.WARNING)
         is_token = self._variable == KEYS[1]
-        try:
-            return anthropic.Anthropic(
-                api_key=None if is_token else self._key,
-                auth_token=self._key if is_token else None,
-                base_url=self._url,
-                timeout=httpx2.Timeout(timeout, connect=min(_CONNECT, timeout)),
-                middleware=[_never_long],
-            )
-        except OSError as error:  # the file that SSL_CERT_FILE names
-            raise EngineError(
-                engine.CERTIFICATE, f"The certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: "
-                f"{error.strerror or error}.", "neosian docs engines",
-            ) from None  # fmt: skip
+        return anthropic.Anthropic(
+            api_key=None if is_token else self._key,
+            auth_token=self._key if is_token else None,
+            base_url=self._url,
+            timeout=httpx2.Timeout(timeout, connect=min(_CONNECT, timeout)),
+            middleware=[_never_long],
+        )
 
     def _objection(self, again: str) -> MessageParam:
         """What is wrong with the last answer, as the result of the tool call that it was, if it was one."""
@@ -324,6 +318,28 @@ def _key(environ: Mapping[str, str]) -> tuple[str, str]:
         engine.NO_KEY, f"There is no key for a model: neither {KEYS[0]} nor {KEYS[1]} is set.",
         "neosian dream --engine rules",
     )  # fmt: skip
+
+
+def _check_certificates(path: str) -> None:
+    """See that the file can be read which the SDK is going to trust: a client half made complains when it goes away."""
+    try:
+        if path:
+            ssl.create_default_context(cafile=path)
+    except OSError as error:
+        why = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise EngineError(
+            engine.CERTIFICATE,
+            f"SSL_CERT_FILE names {path}, which cannot be read: {why}.",
+            "neosian docs engines",
+        ) from None
+
+
+def _is_address(url: str) -> bool:
+    try:
+        address = urlsplit(url)
+        return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:  # half an IPv6 address, a port that is no number
+        return False
 
 
 def _of(role: str, content: object) -> MessageParam:
