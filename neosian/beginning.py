@@ -8,6 +8,7 @@ import time
 from neosian import config, files
 from neosian.clients import adapter
 from neosian.context import Block, start_block
+from neosian.own import is_own
 from neosian.spool import Spool
 from neosian.telling import Mounts, first_to_answer, keep, own_command, seen_by
 
@@ -35,7 +36,7 @@ def begin(
         return ""
     program = adapter(client)
     event = program.parse(entry.payload, entry.spooled)
-    if event.kind != "start" or not first_to_answer(home, entry):
+    if event.kind != "start" or is_own(home, event) or not first_to_answer(home, entry):
         return ""
     seen, _ = seen_by(home, settings, event)
     block = block_for(

@@ -11,6 +11,7 @@ from neosian.clients import adapter
 from neosian.errors import NeosianError
 from neosian.events import Event, Spooled
 from neosian.mounts import layout
+from neosian.own import is_own
 from neosian.redact import hide_private, redact
 from neosian.spool import FLAG_SEPARATOR
 
@@ -30,6 +31,8 @@ def explain(home: str, client: str, source: str, flags: list[str], *, as_json: b
         reason = "the conversation began there" if place else seen.reason
     where = directory or (event.root or event.cwd if event else "")
     kept, why = _recorded(home, settings, where)
+    if event is not None and is_own(home, event):
+        kept, why = False, "it is neosian's own question to a model"
     found: dict[str, object] = {
         "scope": chosen,
         "reason": reason,

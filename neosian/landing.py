@@ -17,6 +17,7 @@ from neosian.draft import Draft
 from neosian.errors import BrokenStoreError, DamagedError, GitError, NeosianError, UsageError
 from neosian.events import Event
 from neosian.journal import Journal, Note
+from neosian.own import own_sessions
 from neosian.places import Place, find_place, layout_of, machine, new_place
 from neosian.scrub import Policy, render
 from neosian.spans import Batch, Span, assemble
@@ -80,6 +81,7 @@ class Lander:
         with Lock(os.path.join(self.spool.folder, "lock"), self.patience):
             self._settle()
             events = [event for entry in self.spool.take() if (event := self._event(entry)) is not None]
+            events = self._without_own(events)
             self._new = {(event.client, event.session) for event in events if _begins(event)}
             events = [event for event in events if self._is_readable(event.client, event.session)]
             if not events:
@@ -158,6 +160,12 @@ class Lander:
             self._set_aside([entry.spooled.name], error)
             self.failures.pop()  # the hook whose event it is tells of it itself
             return None
+
+    def _without_own(self, events: list[Event]) -> list[Event]:
+        """The events without those of our own questions to a model, which leave nothing."""
+        own = own_sessions(self.home, events)
+        self.spool.drop(event.spooled for event in events if (event.client, event.session) in own)
+        return [event for event in events if (event.client, event.session) not in own]
 
     def _assemble(self, events: list[Event], sweep: bool) -> Batch:
         """The spans of these events; a conversation that cannot be made sense of is set aside, the others go on."""

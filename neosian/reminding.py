@@ -6,6 +6,7 @@ import os
 
 from neosian import config, evidence, files
 from neosian.clients import adapter
+from neosian.own import is_own
 from neosian.spool import Spool
 
 
@@ -27,7 +28,7 @@ def remind(
     program = adapter(client)
     event = program.parse(entry.payload, entry.spooled)
     words = evidence.asked(event.data["text"]) if event.kind == "prompt" and not event.agent else ""
-    if not words:
+    if not words or is_own(home, event):
         return ""
     from neosian.answering import answer  # half of the cost of a prompt, which small talk has no use for
 

@@ -45,9 +45,10 @@ HOOK_PATH = {name for name, place in ROOMS.items() if place.hook}
 
 # The one module that may import each third-party package.
 THIRD_PARTY = {
-    "anthropic": "dream",
+    "anthropic": "dream.model",
     "filelock": "store",
     "frontmatter": "matter",
+    "httpx2": "dream.model",
     "yaml": "matter",
     "mcp": "mcp_server",
     "pydantic": "mcp_server",

@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
         request = self._keep(body)
         if request.path == "/v1/messages":
-            message = _message(body, self.server.model.script.pick(body))
+            message = message_of(body, self.server.model.script.pick(body))
             if body.get("stream"):
                 self._stream(message)
             else:
@@ -160,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        for event in _events(message):
+        for event in events_of(message):
             raw = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(raw), raw))
             self.wfile.flush()
@@ -196,7 +196,7 @@ def _error(kind: str, message: str) -> Json:
     return {"type": "error", "error": {"type": kind, "message": message}}
 
 
-def _message(body: Json, step: Step) -> Json:
+def message_of(body: Json, step: Step) -> Json:
     content: list[Json] = [{"type": "text", "text": step.text}] if step.text else []
     content += [
         {"type": "tool_use", "id": f"toolu_{uuid.uuid4().hex[:24]}", "name": call.tool, "input": call.input}
@@ -214,7 +214,7 @@ def _message(body: Json, step: Step) -> Json:
     }
 
 
-def _events(message: Json) -> Iterator[Json]:
+def events_of(message: Json) -> Iterator[Json]:
     """A message as the server-sent events of a streamed reply."""
     yield {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
     for index, block in enumerate(message["content"]):
@@ -229,9 +229,11 @@ def _block_events(index: int, block: Json) -> Iterator[Json]:
     if block["type"] == "text":
         opened, kind, key = {"type": "text", "text": ""}, "text_delta", "text"
         whole, size = block["text"], TEXT_PIECE
-    else:
+    elif block["type"] == "tool_use":
         opened, kind, key = {**block, "input": {}}, "input_json_delta", "partial_json"
         whole, size = json.dumps(block["input"]), INPUT_PIECE
+    else:
+        opened, kind, key, whole, size = block, "", "", "", 1
     yield {"type": "content_block_start", "index": index, "content_block": opened}
     for start in range(0, len(whole), size):
         delta = {"type": kind, key: whole[start : start + size]}
