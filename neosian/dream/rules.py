@@ -86,6 +86,9 @@ _DECIDED = re.compile(
 )
 
 
+_WORD = re.compile(r"[^\W\d][\w.-]{3,}\w")
+
+
 class _Told(NamedTuple):
     """One turn with what was done in it; ``place`` counts the scope's turns from the oldest one."""
 
@@ -195,6 +198,8 @@ class _Command:
     def _spellings(self, forms: Counter[str]) -> list[str]:
         """The spellings that were used more than once, else the last one that did not fail."""
         often = [(form, count) for form, count in lines.by_count(forms) if count >= _FEWEST_RUNS]
+        if [form for form, _ in often] == [self.runs[0].ran.name]:
+            return []
         if often:
             return ["as " + ", ".join(f"{code(form)} ({count})" for form, count in often[:_FORMS])]
         good = [run.ran.form for run in self.runs if run.ok is not False and run.ran.form in forms]
@@ -330,22 +335,31 @@ def _saying(weight: int, who: str, sentence: str) -> Iterator[_Saying]:
 
 
 class _Lesson(NamedTuple):
-    """A failure that came to pass: what tells it from others, its line, and the turn in which it passed."""
+    """A failure that came to pass: the run that failed, what was done until one passed, and in which turn it did."""
 
-    key: tuple[str, str]
-    line: str
+    failed: work.Run
+    between: Sequence[work.Run | work.Edit]
+    passed: work.Run
     told: _Told
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What two failures share that are the same."""
+        return self.failed.ran.form, re.sub(r"0x[0-9a-f]+|\d+", "0", self.failed.message)
 
 
 def _errors(told: Sequence[_Told], sources: Sources) -> str:
+    lessons = sorted(_lessons(told), key=lambda lesson: lesson.told.place)
+    in_turn = Counter(lesson.told.place for lesson in lessons)
     found: dict[tuple[str, str], list[_Lesson]] = {}
-    for lesson in sorted(_lessons(told), key=lambda lesson: lesson.told.place):
+    for lesson in lessons:
         found.setdefault(lesson.key, []).append(lesson)
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), -item[1][-1].told.place, item[0]))
     shown = []
-    for _, lessons in ranked:
-        times = f" {len(lessons)} times so." if len(lessons) > 1 else ""
-        shown.append(f"- {lessons[-1].line}{times} {_from([lesson.told for lesson in lessons], sources)}")
+    for _, same in ranked:
+        line = _lesson_line(same[-1], in_turn[same[-1].told.place] == 1)
+        times = f" {len(same)} times so." if len(same) > 1 else ""
+        shown.append(f"- {line}{times} {_from([lesson.told for lesson in same], sources)}")
     return "\n".join(lines.fitting(shown, _BODY_MOST))
 
 
@@ -356,48 +370,53 @@ def _lessons(told: Sequence[_Told]) -> Iterator[_Lesson]:
         by_conversation.setdefault(each.conversation, []).extend((step, each) for step in each.steps)
     for steps in by_conversation.values():
         done = [step for step, _ in steps]
-        for failed, passed in work.sequences(done):
-            yield from _lesson(done[failed : passed + 1], steps[passed][1])
+        for at, end in work.sequences(done):
+            failed, passed = done[at], done[end]
+            if (
+                isinstance(failed, work.Run)
+                and isinstance(passed, work.Run)
+                and len(failed.ran.form) <= _FORM_MOST
+            ):
+                yield _Lesson(failed, done[at + 1 : end], passed, steps[end][1])
 
 
-def _lesson(done: Sequence[work.Run | work.Edit], told: _Told) -> Iterator[_Lesson]:
-    """What is to be learnt from steps of which the first failed and the last passed."""
-    first, last = done[0], done[-1]
-    if not isinstance(first, work.Run) or not isinstance(last, work.Run) or len(first.ran.form) > _FORM_MOST:
-        return
+def _lesson_line(lesson: _Lesson, is_only: bool) -> str:
+    """How a failure came to pass; ``is_only`` in its turn, so that what the agent said of the turn is about it."""
+    message = lesson.failed.message
     # What a tool printed may be told as what it printed, and never as something to be done.
-    is_told = first.message and not wishes.is_wish(first.message) and not lines.has_secret(first.message)
-    met = f": {code(first.message)}" if is_told else ""
-    line = f"{code(first.ran.form)} failed{met}. {_made_it_pass(first, last, done[1:-1])}"
-    if reason := _reason(told.turn):
-        line += f" The agent: {quoted(reason)}"
-    yield _Lesson((first.ran.form, re.sub(r"0x[0-9a-f]+|\d+", "0", first.message)), line, told)
+    is_told = message and not wishes.is_wish(message) and not lines.has_secret(message)
+    met = f": {code(message)}" if is_told else ""
+    reason = _reason(lesson, is_only)
+    said = f" The agent: {quoted(reason)}" if reason else ""
+    return f"{code(lesson.failed.ran.form)} failed{met}. {_made_it_pass(lesson)}{said}"
 
 
-def _made_it_pass(first: work.Run, last: work.Run, between: Sequence[work.Run | work.Edit]) -> str:
-    if last.key != first.key:
-        return f"Passed as {code(speech.snippet(last.ran.form, _FORM_MOST))}."
-    edits = dict.fromkeys(step.path for step in between if isinstance(step, work.Edit))
+def _made_it_pass(lesson: _Lesson) -> str:
+    failed, passed = lesson.failed, lesson.passed
+    if passed.key != failed.key:
+        return f"Passed as {code(speech.snippet(passed.ran.form, _FORM_MOST))}."
+    edits = dict.fromkeys(step.path for step in lesson.between if isinstance(step, work.Edit))
     if edits:
         return f"Passed after a change of {lines.codes(list(edits), _CAUSES)}."
-    runs = (step for step in between if isinstance(step, work.Run) and step.ok is not False)
+    runs = [step for step in lesson.between if isinstance(step, work.Run) and step.ok is not False]
     forms = dict.fromkeys(
-        run.ran.form for run in runs if run.key != first.key and len(run.ran.form) <= _FORM_MOST
+        run.ran.form for run in runs if run.key != failed.key and len(run.ran.form) <= _FORM_MOST
     )
-    if forms:
-        return f"Passed after {lines.codes(list(forms), _CAUSES)}."
-    return "Passed when it ran again."
+    return f"Passed after {lines.codes(list(forms), _CAUSES)}." if forms else "Passed when it ran again."
 
 
-def _reason(turn: Turn) -> str:
-    """The first sentence of a turn's answer that says more than that it is done."""
-    said = (
+def _reason(lesson: _Lesson, is_only: bool) -> str:
+    """The sentence of the turn's answer that tells why; "" where none is sure to be about this failure."""
+    edits = (step.path for step in lesson.between if isinstance(step, work.Edit))
+    about = set(_WORD.findall(" ".join([lesson.failed.ran.form, lesson.failed.message, *edits])))
+    said = [
         each
-        for each in prose.sentences(turn.answer)
-        if len(each) > 24 or (not each.isascii() and len(each) > 8)
-    )
-    reason = speech.snippet(next(said, ""), _SAYING_MOST)
-    return "" if lines.has_secret(reason) or reason.endswith((":", "：")) else reason
+        for each in prose.sentences(lesson.told.turn.answer)
+        if (len(each) > 24 or (not each.isascii() and len(each) > 8)) and not lines.has_secret(each)
+    ]
+    near = [each for each in said if is_only or about & set(_WORD.findall(each))]
+    reason = speech.snippet(next(iter(near), ""), _SAYING_MOST)
+    return "" if reason.endswith((":", "：")) else reason
 
 
 # -- preferences

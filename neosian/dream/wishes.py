@@ -255,6 +255,20 @@ _QUESTION = re.compile(
 )
 
 
+# A wish of nothing but such words says that something is wished, and the sentence before it what.
+_POINTS = re.compile(
+    r"\W*(?:(?:(?:please|pls|ok|okay|and|so|always|never|ever|remember|memori[sz]e|this|that|it|do|don|t|not|forget|keep|in"
+    r"|mind|from|now|on|going|forward|make|a|our|the|rule|for|future|reference|way|i|we|prefer|bitte|immer|nie|niemals|merke?"
+    r"|dir|das|dies|vergiss|nicht|machs?|es|ab|jetzt|sofort|s|il|te|plaît|toujours|jamais|souviens|toi|en|de|ça|cela"
+    r"|retiens|le|n|oublie|pas|désormais|fais|comme|siempre|nunca|recuerda|recuérdalo|est[eo]|eso|lo|no|olvides|hazlo|así"
+    r"|por|favor|sempre|lembre|se|lembra|disso|isso|isto|não|esqueça|faça|assim|ricorda|ricordati|ricordalo|questo|mai"
+    r"|fallo|così|non|dimenticare|onthoud|dit|dat|altijd|nooit|vergeet|niet|doe|zo|vanaf|nu|пожалуйста|запомни|это|всегда"
+    r"|никогда|так|делай|не|забудь)\b|[请請记記住得下这這个個点點一它吧了都别別忘]|以[后後]|[这這][样樣]|覚えて|おいて|ください|これ|それ|[をもは]"
+    r"|ね|今後|こう|して|기억해|줘|주세요|이거|이걸|꼭|항상|이렇게|그렇게|해)\W*)+",
+    re.IGNORECASE,
+)
+
+
 def of_prompt(prompt: str) -> list[str]:
     """The wishes of one prompt, in the person's own words, each on one line of at most ``LONGEST`` characters.
 
@@ -271,7 +285,7 @@ def of_prompt(prompt: str) -> list[str]:
                 whole = sentence
                 if sentence is said[-1] and sentence.endswith((":", "：")):
                     whole = " ".join([sentence, *_listed(lines[number + 1 :])]).rstrip(";")
-                elif _only_points(sentence):
+                elif _POINTS.fullmatch(sentence):
                     whole = f"{before} {sentence}" if before else ""
                 found += [speech.snippet(whole, LONGEST)] if _is_told_whole(whole) else []
             before = sentence
@@ -297,14 +311,6 @@ def _listed(lines: list[str]) -> Iterator[str]:
             return
         item = " ".join(prose.of_line(line))
         yield item if item.endswith((".", "!", ";", ",", "。")) else f"{item};"
-
-
-def _only_points(sentence: str) -> bool:
-    """Whether a wish is too short to say what is wished."""
-    spaced = len(sentence.split())
-    letters = sum(char.isalnum() for char in sentence)
-    dense = sum(char >= "\u3040" for char in sentence)
-    return dense <= _FEW_DENSE if dense * 2 > letters else spaced < _FEW_WORDS
 
 
 def _is_told_whole(text: str) -> bool:

@@ -31,15 +31,17 @@ _SAYS_PASSED = re.compile(
 
 # Lines of a failed command's output, the best telling first; of the first kind the last one counts, it ends a stack.
 _RAISED = re.compile(
-    r"^(?:E\s+)?(?:Uncaught )?(?:[\w$]+\.)*\w*(?:Error|Exception|Failure|Panic)(?:\s?\[\w+\])?(?::|$)"
+    r"^[ \t]*(?:E[ \t]+)?(?:Uncaught )?(?:[\w$]+\.)*\w*(?:Error|Exception|Failure|Panic)(?: ?\[\w+\])?(?::.*|[ \t]*)$",
+    re.MULTILINE,
 )
 _COMPLAINT = re.compile(
-    r"(?:^|[\s:])(?i:error|fatal|panic|exception)(?:\s?\[?[A-Z]*\d+\]?)?:|panicked at|npm (?:ERR!|error)"
-    r"|\bcommand not found\b|\bNo such file\b|\bPermission denied\b|\b[Cc]annot find\b|\bundefined reference\b"
-    r"|\bNo module named\b|: not found$|\bUnknown (?:option|command)\b|\bunrecognized\b|\*\*\* ",
+    r"^.*(?:\b(?i:error|fatal|panic|exception)(?: ?\[?[A-Z]*\d+\]?)?:|panicked at|npm (?:ERR!|error)|command not found"
+    r"|No such file|Permission denied|[Cc]annot find|undefined reference|No module named|: not found$"
+    r"|Unknown (?:option|command)|unrecognized|\*\*\* ).*$",
+    re.MULTILINE,
 )
-_FAILED = re.compile(r"^\W*(?:(?:FAILED|FAIL|not ok)\b|[✗✕×✖])", re.IGNORECASE)
-_EXIT_LINE = re.compile(r"^(?:Exit code|exit status|Command failed|Process exited)\b|^[\W_]*$")
+_FAILED = re.compile(r"^[^\w\n]*(?:(?i:FAILED|FAIL|not ok)\b|[✗✕×✖]).*$", re.MULTILINE)
+_ANY = re.compile(r"^(?!(?:Exit code|exit status|Command failed|Process exited)\b).*\w.*$", re.MULTILINE)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _MESSAGE_MOST = 140
 _OUTPUT_MOST = 16_384  # characters of an output that are looked at
@@ -154,23 +156,22 @@ def telling_line(output: str, root: str = "") -> str:
 
     Paths are as seen from ``root``, temporary ones are hidden.
     """
-    lines = [line.strip() for line in output.splitlines()]
-    lines = [line for line in lines if not _EXIT_LINE.search(line)]
-    raised = [line for line in lines if _RAISED.search(line)]
-    others = (next((line for line in lines if sign.search(line)), "") for sign in (_COMPLAINT, _FAILED))
-    found = raised[-1] if raised else next(filter(None, others), lines[-1] if lines else "")
+    raised = _RAISED.findall(output)
+    complaint = _COMPLAINT.search(output) or _FAILED.search(output)
+    found = raised[-1] if raised else complaint[0] if complaint else (_ANY.findall(output) or [""])[-1]
     if root:
         found = found.replace(f"{root}/", "").replace(root, ".")
     found = re.sub(r"(?<![\w.])(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/\S*", shell.HIDDEN, found)
-    return speech.snippet(re.sub(r"^E\s{2,}", "", found), _MESSAGE_MOST)
+    return speech.snippet(re.sub(r"^\s*E\s{2,}", "", found), _MESSAGE_MOST)
 
 
 def is_alike(failed: Run, passed: Run) -> bool:
-    """Whether a command may be the right way to call what another one called wrong."""
+    """Whether a command may be how another one should have been called: one word differs, or it wraps it."""
     one, two = failed.ran.form.split(), passed.ran.form.split()
-    same_target = one[1:] == two[1:] != []
     bases = [word.rpartition("/")[2] for word in two]
-    return failed.key != passed.key and (same_target or one[0].rpartition("/")[2] in bases)
+    differs_once = len(one) == len(two) and sum(a != b for a, b in zip(one, two, strict=True)) == 1
+    base = one[0].rpartition("/")[2]
+    return differs_once or base in bases[1:] or (base == bases[0] and one[0] != two[0])
 
 
 def sequences(done: Sequence[Run | Edit]) -> Iterator[tuple[int, int]]:
