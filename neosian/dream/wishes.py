@@ -39,30 +39,44 @@ _NO_VERB = (  # a first word that is no verb in the imperative
     r"|que|che|s[ai]|ma|mes|depuis|dans|desde)\b"
 )
 _TOLD = (  # what follows an English `always` where it tells
-    r"(?:mind|ending|again|been|was|were|had|got|saw|seen|works?|fails?|happens?|said|knew|knows?|did|does|made|found"
-    r"|tried|came|comes|gets|wrong|broken|true|the case|(?!embed\b)\w+[^e\W]ed)\b"
+    r"(?:mind|ending|again|been|was|were|had|got|saw|seen|sees?|works?|fails?|happens?|said|knew|knows?|did|does|made"
+    r"|found|tried|came|comes|gets?|hits?|wrong|broken|true|(?:the )?same|the case|(?!embed\b)\w+[^e\W]ed)\b"
 )
 _KO_ASKS = r"(?:세요|십시오|해|줘|하자|쓰자|할\s?것|말\s?것|마|마라|말아|해라|돼|된다|한다|합니다|써|사용)[.!。~\s]*$"
 _JA_ASKS = (
-    r"(?:て(?:ください|下さい|ね|ほしい|欲しい|くれ|おいて)?|ること|ないこと|ないで(?:ください|下さい|ね)?|[うくするつぬむぶ]な"
+    r"(?:て(?:ください|下さい|ね|ほしい|欲しい|くれ|おいて)?|こと|ないで(?:ください|下さい|ね)?|[うくするつぬむぶ]な"
     r"|よう|おう|ようにしてください|ように|お願いします?|禁止|べき(?:だ|です)?|使う|使用)[。！!\s]*$"
 )
 
 
 class _Language(NamedTuple):
-    """How one language asks for something to be kept in mind, and what only looks so."""
+    """How one language asks for something to be kept in mind, and what only looks so.
 
+    ``hints`` are in lower case; where none of them stands in a text, nothing is asked (a pattern costs far more).
+    """
+
+    hints: list[str]
     asks: re.Pattern[str]
     is_none: re.Pattern[str]
 
+    def holds_wish(self, text: str, low: str) -> bool:
+        if not any(hint in low for hint in self.hints):
+            return False
+        return self.asks.search(text) is not None and self.is_none.search(text) is None
 
-def _language(is_none: str, *asks: str) -> _Language:
-    return _Language(re.compile("|".join(asks), re.IGNORECASE), re.compile(is_none, re.IGNORECASE))
+
+def _language(hints: str, is_none: str, *asks: str) -> _Language:
+    return _Language(
+        hints.split(), re.compile("|".join(asks), re.IGNORECASE), re.compile(is_none, re.IGNORECASE)
+    )
 
 
 _ENGLISH = _language(
+    "always never remember memori forget mind note from henceforth forward future make rule"
+    " convention policy ever stop prefer rather",
     r"\bnever ?mind\b|\bnot always\b|\bno need to\b|\bas always\b|\balmost (?:always|never)\b"
-    r"|\b(?:it|this|that|they|which|there|he|she)\s+(?:should|must)\s+(?:always|never)\b",
+    r"|\bprefer (?:the )?(?:first|second|third|last|other|former|latter|option|your|that|this)\b"
+    r"|\b(?:today|tonight|right now|for now|this time|this once|just once|at the moment)\b",
     _BEGIN + r"(?:(?:please|pls|and|but|so|also|ok|okay|then|just|you|we|should|must|always)\s+)*"
     r"(?:remember|memori[sz]e)\b(?!\s+(?:when|how|the time|last|me|where|what|which|seeing|if)\b)",
     r"\b(?:don['’]?t|do not|never) forget\b|\b(?:keep|bear) (?:it |this |that )?in mind\b|\bmake a note\b",
@@ -72,7 +86,7 @@ _ENGLISH = _language(
     r"\b(?:our|my|new|house) (?:rule|convention|policy)(?: is\b|:)|^(?:rule|convention):",
     _BEGIN + r"(?:(?:please|pls|also|then|just|ok|okay|we|I|you (?:should|must)|let['’]?s)\s+)*"
     r"(?:always|never)\b(?![-'’])\s+(?!" + _TOLD + r")\w",
-    r"\b(?:please|we|I|should|must|shall|to|let['’]?s|so)\s+(?:always|never)\b(?![-'’])\s+(?!"
+    r"\b(?:please|we|I|(?:you|we|I|\w+[^s\W]s)\s+(?:should|must|shall)|to|let['’]?s|so)\s+(?:always|never)\b(?![-'’])\s+(?!"
     + _TOLD
     + r")\w",
     r"\b(?:and|or|but)\s+(?:always|never)\b(?![-'’])\s+(?!" + _TOLD + r"|\w+[^s\W]s\b)\w",
@@ -83,7 +97,9 @@ _ENGLISH = _language(
     _BEGIN + r"(?:please\s+)?prefer\s|\bmy (?:strong |personal )?preference\b",
 )
 _GERMAN = _language(
-    r"\bnicht immer\b|\bimmer (?:noch|wieder|mehr)\b|\bwie immer\b|\bnoch nie\b|\bfast (?:immer|nie)\b"
+    "immer nie merk vergiss vergess denk behalt jetzt sofort heute nun künftig zukunft"
+    " bevorzug lieber vor grundsätz regel",
+    r"\bnicht immer\b|\bimmer (?:noch|wieder|mehr|wenn|dann)\b|\bwie immer\b|\bnoch nie\b|\bfast (?:immer|nie)\b"
     r"|\bnicht (?:zu )?merken\b",
     r"\bmerk(?:e|t)? (?:dir|euch)\b|\bmerken sie sich\b|\b(?:vergiss|vergesst|vergessen sie) (?:bitte |das )?nicht\b",
     r"\bdenk(?:e|t)? (?:bitte |immer )*(?:daran|dran)\b|\bbehalte? (?:bitte )?.{0,20}im (?:hinter)?kopf\b",
@@ -105,6 +121,8 @@ _GERMAN = _language(
     r"\b(?:unsere|meine|neue) regel\b|^regel:",
 )
 _FRENCH = _language(
+    "toujours jamais souv rappel reti rete oubli garde mémoris désormais dorénavant maintenant"
+    " avenir préf mieux règle",
     r"\bpas toujours\b|\bpresque (?:toujours|jamais)\b|\bcomme toujours\b|\b(?:pas besoin|inutile) de\b",
     r"\b(?:souviens-toi|souvenez-vous|rappelle-toi|rappelez-vous|retiens|retenez|mémorise[zs]?)\b",
     r"\bn['’]oublie[zs]?\s+(?:pas|jamais)\b|\bgarde[zs]? (?:bien )?(?:en tête|à l['’]esprit)\b",
@@ -124,6 +142,8 @@ _FRENCH = _language(
     r"\b(?:je|on|nous) (?:préf[èé]r\w+|aim\w+ mieux)\b|" + _BEGIN + r"préfère[zs]?\b|\b(?:notre|ma) règle\b",
 )
 _SPANISH = _language(
+    "siempre nunca jamás recuerd recordad acuérd memoriza olvid cuenta presente adelante ahora"
+    " hoy prefer prefier gusta regla",
     r"\bno siempre\b|\bcasi (?:siempre|nunca)\b|\bcomo siempre\b|\bno (?:me )?(?:acuerdo|recuerd\w+)\b"
     r"|\bno (?:hace falta|es necesario|tienes que) recordar\b|\bno prefier\w+\b",
     _BEGIN
@@ -146,6 +166,7 @@ _SPANISH = _language(
     r"\b(?:prefiero|preferimos|preferiría\w*|me gusta más)\b|\b(?:nuestra|mi) regla\b",
 )
 _PORTUGUESE = _language(
+    "sempre nunca jamais lembr memoriz esque mente diante agora frente doravante prefir prefer gosto regra",
     r"\bnem sempre\b|\bquase (?:sempre|nunca)\b|\bcomo sempre\b|\bnão (?:me )?lembr\w+\b|\bnão prefir\w+\b"
     r"|\bnão precisa (?:se )?lembrar\b",
     _BEGIN + r"(?:(?:por favor,?|e|mas|também)\s+)*(?:lembr[ea]m?(?:-se|-te)?|memoriz[ea])\b(?! quando)",
@@ -163,6 +184,7 @@ _PORTUGUESE = _language(
     r"\b(?:prefiro|preferimos|preferiria\w*|gosto mais)\b|\b(?:nossa|minha) regra\b",
 )
 _ITALIAN = _language(
+    "sempre mai ricord memorizza dimentic tieni ora adesso futuro prefer regola",
     r"\bnon sempre\b|\bquasi (?:sempre|mai)\b|\bcome sempre\b|\bnon (?:mi )?ricord[oi]\b"
     r"|\bnon (?:serve|devi|occorre) ricordare\b",
     _BEGIN + r"(?:(?:per favore,?|e|ma|anche)\s+)*(?:ricorda(?:ti|te|tevi)?|ricordi|memorizza)\b(?! quando)",
@@ -180,7 +202,8 @@ _ITALIAN = _language(
     r"\b(?:preferisco|preferiamo|preferire[im]\w*)\b|\b(?:nostra|mia) regola\b",
 )
 _DUTCH = _language(
-    r"\bniet altijd\b|\bbijna (?:altijd|nooit)\b|\bzoals altijd\b|\bnog nooit\b|\bniet (?:te )?onthouden\b",
+    "altijd nooit onthoud vergeet denk vanaf voortaan aan vervolg voorkeur liever regel",
+    r"\bniet altijd\b|\baltijd als\b|\bbijna (?:altijd|nooit)\b|\bzoals altijd\b|\bnog nooit\b|\bniet (?:te )?onthouden\b",
     _BEGIN + r"(?:(?:en|graag|alsjeblieft,?)\s+)*onthoud\b|\bvergeet (?:\w+ )?niet\b|\bdenk er(?:\s?aan)\b",
     r"\bvanaf nu\b|\bvoortaan\b|\bvan nu af aan\b|\bin het vervolg\b",
     _BEGIN
@@ -196,6 +219,8 @@ _DUTCH = _language(
     _BEGIN + r"(?:graag\s+)?liever\s|\b(?:onze|mijn) regel\b",
 )
 _RUSSIAN = _language(
+    "всегда никогда запомни помни учти имей забудь забывай впредь отныне будущее дальнейшем"
+    " момента дня предпоч правило",
     r"\bне всегда\b|\bпочти (?:всегда|никогда)\b|\bкак всегда\b|\bне (?:помн|запомн)\w+|\bне предпочита\w+"
     r"|\bне (?:надо|нужно) (?:за)?помин\w+",
     _BEGIN + r"(?:(?:и|но|а|пожалуйста,?|также)\s+)*(?:запомни|помни|учти|имей(?:те)? в виду)(?:те)?\b",
@@ -208,7 +233,8 @@ _RUSSIAN = _language(
     r"\b(?:я|мы) (?:бы )?(?:\w+ )?предпоч\w+|\bпредпочита(?:ю|ем)\b|\b(?:наше|моё|мое) правило\b",
 )
 _CHINESE = _language(
-    r"不总是|不總是|不是总|不一定|[不没沒]用?[必需要]*[记記][得住]|[记記]不[住得]|[记記]得(?:吗|嗎|不)|不用[记記]|不喜[欢歡]",
+    "记 記 忘 从 從 以后 以後 今后 今後 总 總 始 永 一律 务 務 绝 絕 千 切勿 每次 喜 偏好 倾 傾 优 優",
+    r"不总是|不總是|不是总|不一定|[不没沒]用?[必需要]*[记記][得住]|[记記]不[住得]|[记記]得(?:吗|嗎|不)|不用[记記]|不喜[欢歡]|喜[欢歡][这這那]",
     r"(?<![不没沒我否法能还還])(?:[记記]住|[记記]得|[记記]下|牢[记記]|[谨謹][记記]|切[记記]|[别別]忘|不要忘|勿忘)",
     r"[从從][现現]在(?:起|[开開]始)|[从從]今以[后後]|(?:以[后後]|今[后後])(?:都|[请請]|要|就|不要|[别別]|一律|必[须須]|[务務]必|只)",
     r"(?:^|[^\w\s]\s*|\s|[请請]|要|[应應][该該當]|必[须須]|你|我[们們]|都)(?:[总總]是|始[终終]|永[远遠]|一律|[务務]必)"
@@ -217,6 +243,7 @@ _CHINESE = _language(
     r"我[们們]?(?:更|比[较較]|[还還]是)?(?:喜[欢歡]|偏好|[倾傾]向)|[优優]先(?:使用|用|考[虑慮]|[选選])|我[们們]?的偏好",
 )
 _JAPANESE = _language(
+    "覚え 記憶 忘れ メモ 今後 これから 以後 次回 以降 常に 必ず いつも 毎回 絶対 決して 好 ほうが 方が 優先",
     r"覚えて?い?(?:ない|ません|ます)|覚えなくて|必ずしも|いつもの|いつも通り|いつも(?:失敗|動か)",
     r"覚えて(?:おいて|おけ|ください|下さい|ね|くれ|ほしい)|覚えて[。！!]*$|覚えといて|記憶して|忘れない(?:で|よう)|忘れずに|メモして",
     r"今後は|これからは|以後は|次回からは?|これ以降は?",
@@ -225,6 +252,7 @@ _JAPANESE = _language(
     r"(?:ほう|方)が(?:好き|いい|良い|よい)(?!か)|を好(?:む|みます)|が好み|を優先",
 )
 _KOREAN = _language(
+    "기억 잊지 명심 앞으로 부터 항상 언제나 늘 반드시 꼭 절대 매번 선호 좋 낫",
     r"기억(?:이)?\s?(?:안|나지|나요|못|하지\s?않)|항상\s?그런|(?:항상|자꾸|늘|매번)\s?(?:실패|오류|에러|안\s?돼|멈)",
     r"기억해(?:\s?(?:줘|주세요|둬|두세요|라|요))?[.!\s]*$|기억해\s?(?:줘|주세요|둬|두세요|라)|기억하(?:세요|십시오|자|도록)|잊지\s?(?:마|말)|명심",
     r"(?:앞으로|이제부터|지금부터|다음부터)(?:는|도)?\s(?=.*" + _KO_ASKS + ")",
@@ -295,12 +323,11 @@ def of_prompt(prompt: str) -> list[str]:
 
 def is_wish(text: str) -> bool:
     """Whether a sentence asks for something to be kept in mind; not by what stands in quotes or in code."""
-    text = unicodedata.normalize("NFC", text)[: 4 * LONGEST]
+    text = unicodedata.normalize("NFC", text[: 2 * LONGEST])
     text = _CODE.sub("code", _QUOTED.sub("quote", text)).replace("**", "").strip()
     text = re.sub(r"^[\W_]+", "", text)
-    if _QUESTION.search(text):
-        return False
-    return any(each.asks.search(text) and not each.is_none.search(text) for each in _LANGUAGES)
+    low = text.lower()
+    return any(each.holds_wish(text, low) for each in _LANGUAGES) and not _QUESTION.search(text)
 
 
 def _listed(lines: list[str]) -> Iterator[str]:

@@ -35,15 +35,16 @@ _RAISED = re.compile(
     re.MULTILINE,
 )
 _COMPLAINT = re.compile(
-    r"^.*(?:\b(?i:error|fatal|panic|exception)(?: ?\[?[A-Z]*\d+\]?)?:|panicked at|npm (?:ERR!|error)|command not found"
-    r"|No such file|Permission denied|[Cc]annot find|undefined reference|No module named|: not found$"
-    r"|Unknown (?:option|command)|unrecognized|\*\*\* ).*$",
+    r"\b(?:[Ee]rror|ERROR|[Ff]atal|FATAL|panic|[Ee]xception)(?: ?\[?[A-Z]*\d+\]?)?:|\bpanicked at|\bnpm (?:ERR!|error)"
+    r"|\bcommand not found|\bNo such file|\bPermission denied|\b[Cc]annot find|\bundefined reference|\bNo module named"
+    r"|: not found$|\bUnknown (?:option|command)|\bunrecognized|\*\*\* ",
     re.MULTILINE,
 )
-_FAILED = re.compile(r"^[^\w\n]*(?:(?i:FAILED|FAIL|not ok)\b|[✗✕×✖]).*$", re.MULTILINE)
+_FAILED = re.compile(r"\b(?:FAILED|FAIL|Failed|not ok)\b|[✗✕×✖]")
 _ANY = re.compile(r"^(?!(?:Exit code|exit status|Command failed|Process exited)\b).*\w.*$", re.MULTILINE)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _MESSAGE_MOST = 140
+_SUMMARY_MOST = 2_000  # of its end, in which a tool sums up
 _OUTPUT_MOST = 16_384  # characters of an output that are looked at
 _MISUSED = re.compile(
     r"not found|No module named|No such file|[Uu]nknown|unrecognized|invalid (?:option|choice|argument)"
@@ -148,7 +149,8 @@ def _runs(line: str, call: turns.Call, where: shell.Where) -> Iterator[Run]:
 
 def _said(text: str) -> bool | None:
     """How a command ended by its own words."""
-    return False if _SAYS_FAILED.search(text) else True if _SAYS_PASSED.search(text) else None
+    end = text[-_SUMMARY_MOST:]
+    return False if _SAYS_FAILED.search(end) else True if _SAYS_PASSED.search(end) else None
 
 
 def telling_line(output: str, root: str = "") -> str:
@@ -156,13 +158,20 @@ def telling_line(output: str, root: str = "") -> str:
 
     Paths are as seen from ``root``, temporary ones are hidden.
     """
-    raised = _RAISED.findall(output)
-    complaint = _COMPLAINT.search(output) or _FAILED.search(output)
-    found = raised[-1] if raised else complaint[0] if complaint else (_ANY.findall(output) or [""])[-1]
+    found = _telling(output)
     if root:
         found = found.replace(f"{root}/", "").replace(root, ".")
     found = re.sub(r"(?<![\w.])(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/\S*", shell.HIDDEN, found)
     return speech.snippet(re.sub(r"^\s*E\s{2,}", "", found), _MESSAGE_MOST)
+
+
+def _telling(output: str) -> str:
+    if raised := _RAISED.findall(output):
+        return str(raised[-1])
+    if sign := _COMPLAINT.search(output) or _FAILED.search(output):
+        return output[output.rfind("\n", 0, sign.start()) + 1 :].split("\n", 1)[0]
+    lines = _ANY.findall(output)
+    return str(lines[-1]) if lines else ""
 
 
 def is_alike(failed: Run, passed: Run) -> bool:
