@@ -6,10 +6,10 @@ Turn logs and session pages say what happened; they are never taken back.
 
 from __future__ import annotations
 
-from neosian import adopt, commits, history, publish
+from neosian import adopt, commits, history
 from neosian.draft import Draft
 from neosian.errors import NeosianError
-from neosian.plumbing import FOLDER, NOTHING
+from neosian.plumbing import FOLDER
 from neosian.publish import in_log
 from neosian.store import committer, message
 
@@ -168,36 +168,23 @@ def _write(
 
 def _check_folder(store: Store, draft: Draft, paths: dict[str, bytes | None]) -> None:
     """Refuse to write over what lies in the folder, or is staged, and has not landed."""
-    repo = store.repo
-    if not publish.checked_out(repo):
-        return
-    staged = publish.index_entries(repo, list(paths))
-    for path in paths:
-        entry, landed = draft.entry(path), repo.entry(draft.base, path) if draft.base else None
-        known = [found.id if found and found.mode != FOLDER else NOTHING for found in (entry, landed)]
-        if publish.work_tree_id(repo, path) != known[0] or staged.get(path, NOTHING) not in known:
-            raise NeosianError(
-                f"{path} was changed in the folder and has not landed: saved just now, staged, part of a merge,"
-                " or holding a secret. Nothing was changed.",
-                history.command(store, "diff", path, "main"),
-            )
+    for path in adopt.not_landed(draft, list(paths)):
+        raise NeosianError(
+            f"{path} was changed in the folder and has not landed: saved just now, staged, part of a merge,"
+            " or holding a secret. Nothing was changed.",
+            history.command(store, "diff", path, "main"),
+        )
+
 
 
 def _check_room(store: Store, draft: Draft, wanted: dict[str, bytes | None]) -> None:
     """Refuse to put a document where a folder is, or below another document."""
     for path in [path for path, data in wanted.items() if data is not None]:
-        above = path
-        while above := above.rpartition("/")[0]:
-            found = draft.entry(above)
-            if found is not None and found.mode != FOLDER:
-                raise _no_room(store, path, above, f"{above} is a document now")
-        if draft.folder(path):
-            raise _no_room(store, path, path, "it is a folder now")
-
-
-def _no_room(store: Store, path: str, there: str, why: str) -> NeosianError:
-    said = f"{path} cannot be put back: {why}. Nothing was changed."
-    return NeosianError(said, history.command(store, "log", there))
+        there = draft.in_the_way(path)
+        if there:
+            why = "it is a folder now" if there == path else f"{there} is a document now"
+            said = f"{path} cannot be put back: {why}. Nothing was changed."
+            raise NeosianError(said, history.command(store, "log", there))
 
 
 # merging
