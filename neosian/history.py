@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from shlex import quote
 
-from neosian import adopt, audit, commits, documents, editing, files, matter, publish
+from neosian import adopt, audit, commits, documents, editing, files, publish
 from neosian.draft import Draft
 from neosian.errors import GitError, NeosianError
 from neosian.plumbing import FOLDER, NOTHING, object_id
@@ -161,7 +161,7 @@ def compare(store: Store, path: str = "", old: str | None = None, new: str | Non
     found = [
         each for each in _paired(changed, text) if _is_below(path, each.path) or _is_below(path, each.was)
     ]
-    return Comparison(start, end, [Difference(move, _patch(move, text)) for move in found])
+    return Comparison(start, end, [Difference(move, patch(move, text)) for move in found])
 
 
 def _ends(store: Store, path: str, old: str | None, new: str | None) -> tuple[str | None, str | None]:
@@ -205,6 +205,40 @@ def renames(old: Mapping[str, str], new: Mapping[str, str], text: Callable[[str]
     changed.update({path: (NOTHING, id) for path, id in new.items() if path not in old})
     pairs = ((move.was, move.path) for move in _paired(changed, text))
     return {was: path for was, path in pairs if was is not None and path is not None}
+
+
+class Places:
+    """Where the documents of a commit lie in a draft, which is read as it was when this was first asked."""
+
+    def __init__(self, draft: Draft, rev: str) -> None:
+        self._draft = draft
+        self._rev = rev
+        self._moved: dict[str, str] | None = None
+
+    def now(self, path: str) -> str | None:
+        """Where a document lies now, under its name or a later one; None where it is gone."""
+        if self._draft.read(path) is not None:
+            return path
+        if self._moved is None:
+            old, new = _listing(Draft(self._draft.repo, self._rev)), _listing(self._draft)
+            known = {id: name for name, id in new.items()}
+            self._moved = renames(old, new, lambda id: self._text(id, known))
+        return self._moved.get(path)
+
+    def _text(self, id: str, known: Mapping[str, str]) -> bytes:
+        return (self._draft.read(known[id]) or b"") if id in known else body(self._draft.repo, id)
+
+
+def _listing(draft: Draft, folder: str = "") -> dict[str, str]:
+    """Blob ids of all files of a draft but the logs."""
+    found = {}
+    for name, entry in list(draft.folder(folder).items()):
+        path = f"{folder}/{name}" if folder else name
+        if entry.mode != FOLDER:
+            found[path] = entry.id
+        elif not in_log(path):
+            found.update(_listing(draft, path))
+    return found
 
 
 def tip_of(store: Store) -> str:
@@ -283,7 +317,7 @@ def _likeness(one: Counter[bytes], other: Counter[bytes]) -> float:
     return sizes[2] / max(sizes[:2]) if max(sizes[:2]) else 0.0
 
 
-def _patch(move: Move, text: Callable[[str], bytes]) -> str:
+def patch(move: Move, text: Callable[[str], bytes]) -> str:
     """One document's unified diff with git's own header, so that `git apply` takes it."""
     name_a, name_b = (
         _quoted(side + (path or ""))
@@ -447,12 +481,14 @@ def merge_note(repo: Repo, base: bytes, ours: bytes, theirs: bytes) -> tuple[byt
 
 def _broke(merged: bytes, ours: bytes, theirs: bytes) -> bool:
     """Whether front matter cannot be read that on both sides could."""
+    from neosian import matter  # YAML costs as much as ten Pythons, and a log needs none
+
     wrong = [bool(matter.read(documents.read(text).header)[1]) for text in (merged, ours, theirs)]
     return wrong == [True, False, False]
 
 
 def _header_and_body(data: bytes) -> tuple[bytes, dict[str, bytes], bytes, bytes]:
-    """A document in parts: opening fence, the lines of each key (what stands above the first: ""), closing fence, body."""
+    """A document in parts: opening fence, the lines of each key ("": above the first), closing fence, body."""
     lines, start, end = editing.header_lines(data)
     rows = [line.encode("utf-8", "surrogateescape") for line in lines]
     if not end:

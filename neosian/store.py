@@ -88,7 +88,7 @@ class Lock:
 
 
 def message(subject: str, trailers: Mapping[str, str | Sequence[str]], body: str = "") -> str:
-    """A commit message: one plain line, an optional body, and git trailers for machines; several values, several lines."""
+    """A commit message: a plain line, an optional body, git trailers for machines (of several values a line each)."""
     line = _one_line(subject) or "(no subject)"
     rows = [
         f"{key}: {_one_line(value)}"
