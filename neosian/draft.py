@@ -75,6 +75,15 @@ class Draft:
             raise BrokenStoreError(f"{path} of {self.repo.path} cannot be read.", "neosian status")
         return held[1]
 
+    def in_the_way(self, path: str) -> str:
+        """What keeps a path from being a file: a file above it, or itself, being a folder; "" for nothing."""
+        above = path
+        while above := above.rpartition("/")[0]:
+            found = self.entry(above)
+            if found is not None and found.mode != FOLDER:
+                return above
+        return path if self.folder(path) else ""
+
     def put(self, path: str, data: bytes) -> None:
         """Set a file's bytes."""
         above, _, name = path.rpartition("/")
@@ -127,10 +136,10 @@ class Draft:
                 self.folder(above).pop(name, None)
         self._dirty.clear()
 
-    def commit(self, message: str, author: Signature, committer: Signature) -> str:
-        """Close the changes so far as one commit; its id."""
+    def commit(self, message: str, author: Signature, committer: Signature, merged: str = "") -> str:
+        """Close the changes so far as one commit, a merge of ``merged`` where that is named; its id."""
         self._close_trees()
-        parent = f"parent {self.tip}\n" if self.tip else ""
+        parent = "".join(f"parent {each}\n" for each in (self.tip, merged) if each)
         text = f"tree {self._root}\n{parent}author {author}\ncommitter {committer}\n\n{message}"
         if self._root == EMPTY_TREE:
             self._add("tree", b"")

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from shlex import quote
 
-from neosian import adopt, audit, commits, files, publish
+from neosian import adopt, audit, commits, documents, editing, files, publish
 from neosian.draft import Draft
 from neosian.errors import GitError, NeosianError
 from neosian.plumbing import FOLDER, NOTHING, object_id
@@ -33,6 +33,7 @@ _ALL = 1_000_000
 _ALIKE = 0.5  # of their bytes two texts share, for one to be the other under a new name
 _PAIRS = 2_500  # of texts that are compared line by line for that
 _LONG = 120.0  # seconds that git may take for a text of megabytes
+_KEY = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?=[ \t\r\n]|\Z)")
 _MARKS = 97  # signs in git's conflict marks: hardly a text holds such a line
 
 
@@ -160,7 +161,7 @@ def compare(store: Store, path: str = "", old: str | None = None, new: str | Non
     found = [
         each for each in _paired(changed, text) if _is_below(path, each.path) or _is_below(path, each.was)
     ]
-    return Comparison(start, end, [Difference(move, _patch(move, text)) for move in found])
+    return Comparison(start, end, [Difference(move, patch(move, text)) for move in found])
 
 
 def _ends(store: Store, path: str, old: str | None, new: str | None) -> tuple[str | None, str | None]:
@@ -190,8 +191,12 @@ def _lay_folder_over(store: Store, tip: str, changed: dict[str, tuple[str, str]]
 
 def moves(repo: Repo, commit: Commit) -> list[Move]:
     """What a commit did to documents against its first parent, renames told; by path."""
-    parent = commit.parents[0] if commit.parents else None
-    return _paired(_changed(repo, parent, commit.id, ""), lambda id: body(repo, id))
+    return moves_between(repo, commit.parents[0] if commit.parents else None, commit.id)
+
+
+def moves_between(repo: Repo, old: str | None, new: str) -> list[Move]:
+    """What differs in documents from one commit to another, renames told; by path."""
+    return _paired(_changed(repo, old, new, ""), lambda id: body(repo, id))
 
 
 def renames(old: Mapping[str, str], new: Mapping[str, str], text: Callable[[str], bytes]) -> dict[str, str]:
@@ -200,6 +205,40 @@ def renames(old: Mapping[str, str], new: Mapping[str, str], text: Callable[[str]
     changed.update({path: (NOTHING, id) for path, id in new.items() if path not in old})
     pairs = ((move.was, move.path) for move in _paired(changed, text))
     return {was: path for was, path in pairs if was is not None and path is not None}
+
+
+class Places:
+    """Where the documents of a commit lie in a draft, which is read as it was when this was first asked."""
+
+    def __init__(self, draft: Draft, rev: str) -> None:
+        self._draft = draft
+        self._rev = rev
+        self._moved: dict[str, str] | None = None
+
+    def now(self, path: str) -> str | None:
+        """Where a document lies now, under its name or a later one; None where it is gone."""
+        if self._draft.read(path) is not None:
+            return path
+        if self._moved is None:
+            old, new = _listing(Draft(self._draft.repo, self._rev)), _listing(self._draft)
+            known = {id: name for name, id in new.items()}
+            self._moved = renames(old, new, lambda id: self._text(id, known))
+        return self._moved.get(path)
+
+    def _text(self, id: str, known: Mapping[str, str]) -> bytes:
+        return (self._draft.read(known[id]) or b"") if id in known else body(self._draft.repo, id)
+
+
+def _listing(draft: Draft, folder: str = "") -> dict[str, str]:
+    """Blob ids of all files of a draft but the logs."""
+    found = {}
+    for name, entry in list(draft.folder(folder).items()):
+        path = f"{folder}/{name}" if folder else name
+        if entry.mode != FOLDER:
+            found[path] = entry.id
+        elif not in_log(path):
+            found.update(_listing(draft, path))
+    return found
 
 
 def tip_of(store: Store) -> str:
@@ -278,7 +317,7 @@ def _likeness(one: Counter[bytes], other: Counter[bytes]) -> float:
     return sizes[2] / max(sizes[:2]) if max(sizes[:2]) else 0.0
 
 
-def _patch(move: Move, text: Callable[[str], bytes]) -> str:
+def patch(move: Move, text: Callable[[str], bytes]) -> str:
     """One document's unified diff with git's own header, so that `git apply` takes it."""
     name_a, name_b = (
         _quoted(side + (path or ""))
@@ -421,6 +460,61 @@ def merge(repo: Repo, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, s
     if not 0 <= status < 128:
         raise GitError(args, status, errors.decode("utf-8", "replace"))
     return (said, "", "") if status == 0 else (b"", *_both_sides(said))
+
+
+def merge_note(repo: Repo, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, str, str]:
+    """Three texts of a document merged as `merge` does, their front matter key by key where its lines collide."""
+    merged, left, right = merge(repo, base, ours, theirs)
+    if not (left or right) and not _broke(merged, ours, theirs):
+        return merged, "", ""
+    sides = [_header_and_body(text) for text in (base, ours, theirs)]
+    if not any(side[1] for side in sides):
+        return merged, left, right
+    keys = _merge_keys(*(side[1] for side in sides))
+    text, left, right = merge(repo, *(side[3] for side in sides))
+    opening, closing = next((side[0], side[2]) for side in (sides[1], sides[2], sides[0]) if side[1])
+    merged = opening + b"".join((keys or {}).values()) + closing + text if keys else text
+    if keys is None or left or right or _broke(merged, ours, theirs):
+        return b"", ours.decode("utf-8", "replace"), theirs.decode("utf-8", "replace")
+    return merged, "", ""
+
+
+def _broke(merged: bytes, ours: bytes, theirs: bytes) -> bool:
+    """Whether front matter cannot be read that on both sides could."""
+    from neosian import matter  # YAML costs as much as ten Pythons, and a log needs none
+
+    wrong = [bool(matter.read(documents.read(text).header)[1]) for text in (merged, ours, theirs)]
+    return wrong == [True, False, False]
+
+
+def _header_and_body(data: bytes) -> tuple[bytes, dict[str, bytes], bytes, bytes]:
+    """A document in parts: opening fence, the lines of each key ("": above the first), closing fence, body."""
+    lines, start, end = editing.header_lines(data)
+    rows = [line.encode("utf-8", "surrogateescape") for line in lines]
+    if not end:
+        return b"", {}, b"", data
+    keys: dict[str, bytes] = {}
+    key = ""
+    for line, row in zip(lines[start:end], rows[start:end], strict=True):
+        found = _KEY.match(line)
+        key = found[1].lower() if found else key
+        keys[key] = keys.get(key, b"") + row
+    return rows[0], keys, rows[end], b"".join(rows[end + 1 :])
+
+
+def _merge_keys(
+    base: dict[str, bytes], ours: dict[str, bytes], theirs: dict[str, bytes]
+) -> dict[str, bytes] | None:
+    """The lines of each key that the front matter is to have, in our order; None where both changed one of them."""
+    merged = {}
+    for key in [*ours, *(key for key in theirs if key not in ours)]:
+        was, left, right = (side.get(key) for side in (base, ours, theirs))
+        if left != right and was not in (left, right):
+            return None
+        kept = right if left == was else left
+        if kept is not None:
+            merged[key] = kept
+    return merged
 
 
 def _both_sides(said: bytes) -> tuple[str, str]:

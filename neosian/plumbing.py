@@ -137,6 +137,20 @@ class Repo:
                 return line[:40]
         return None
 
+    def refs(self, folder: str) -> dict[str, str]:
+        """The refs below a folder such as `refs/neosian/dream/`, by what follows it, with the commits they name."""
+        said = self.git("for-each-ref", "--format=%(refname) %(objectname)", folder).decode()
+        rows = (row.split(" ") for row in said.splitlines())
+        return {name[len(folder) :]: commit for name, commit in rows}
+
+    def update_refs(self, changes: Iterable[tuple[str, str, str]]) -> None:
+        """Move refs, all or none: (name, new commit, the commit it names now), NOTHING for none.
+
+        GitError when one of them names another commit than that.
+        """
+        said = "".join(f"update {name} {new} {old}\n" for name, new, old in changes)
+        self.git("update-ref", "--stdin", input=f"start\n{said}prepare\ncommit\n".encode())
+
     def tip(self) -> str | None:
         """The commit of main, or None before the first."""
         return self.ref(MAIN)

@@ -19,7 +19,7 @@ except ImportError:  # pragma: no cover - Windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 MACHINE_EMAIL = "neosian.invalid"
 _ROOT_AUTHOR = Signature("neosian", f"neosian@{MACHINE_EMAIL}", 0)
@@ -87,10 +87,15 @@ class Lock:
             self._other.release()  # type: ignore[attr-defined]
 
 
-def message(subject: str, trailers: Mapping[str, str], body: str = "") -> str:
-    """A commit message: one plain line, an optional body, and git trailers for machines."""
+def message(subject: str, trailers: Mapping[str, str | Sequence[str]], body: str = "") -> str:
+    """A commit message: a plain line, an optional body, git trailers for machines (of several values a line each)."""
     line = _one_line(subject) or "(no subject)"
-    rows = [f"{key}: {_one_line(value)}" for key, value in trailers.items() if value]
+    rows = [
+        f"{key}: {_one_line(value)}"
+        for key, values in trailers.items()
+        for value in ([values] if isinstance(values, str) else values)
+        if value
+    ]
     return "\n\n".join(part for part in (line, body.strip(), "\n".join(rows)) if part) + "\n"
 
 

@@ -1,0 +1,178 @@
+"""What dreams did before: how far the turns were dreamt, which runs landed, and a run taken back."""
+
+from __future__ import annotations
+
+from neosian import adopting, audit, commits, conversations, history, revert, turns
+from neosian.dream import review
+from neosian.errors import GitError, NeosianError
+from neosian.index import Index
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from neosian.commits import Commit
+    from neosian.draft import Signature
+    from neosian.dream.review import NamedBy
+    from neosian.revert import Reverted
+    from neosian.store import Store
+
+RUN, DREAMT, UNDONE = "Dream-Run", "Dreamt", "Dream-Undone"
+"""Trailers: the run that a commit came of; how far its landing was dreamt; the run that a commit takes back."""
+
+_PATIENCE = 5.0  # seconds: a person waits for it
+
+
+class Checkpoint:
+    """How far a scope's turns were dreamt, on whatever machine: of each conversation the last turn, and the commits
+    that were read, newest run first. ``run`` and ``at``: the newest run ("" and 0 where there was none)."""
+
+    __slots__ = ("at", "commits", "run", "turns")
+
+    def __init__(self, landings: Sequence[Commit]) -> None:
+        self.run = run_of(landings[0]) if landings else ""
+        self.at = landings[0].at if landings else 0.0
+        self.commits: list[str] = []
+        self.turns: dict[str, int] = {}
+        for commit in landings:
+            self.commits += [said for said in commit.trailers[DREAMT] if "#" not in said]
+            for conversation, turn in dreamt_by(commit):
+                self.turns[conversation] = max(turn, self.turns.get(conversation, 0))
+
+    def holds(self, conversation: str, turn: int) -> bool:
+        """Whether a turn was dreamt."""
+        return turn <= self.turns.get(conversation, 0)
+
+
+class Past:
+    """One run as it landed: its merge ``commit``, and how many ``sessions`` it dreamt and ``notes`` it changed."""
+
+    __slots__ = ("at", "commit", "notes", "run", "sessions")
+
+    def __init__(self, commit: Commit) -> None:
+        self.run = run_of(commit)
+        self.at = commit.at
+        self.commit = commit.id
+        self.sessions = len(list(dreamt_by(commit)))
+        self.notes = len({path for _, path, _ in commit.changes})
+
+    def json(self) -> dict[str, object]:
+        """The fields that `--json` prints."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"at": turns.stamp(self.at)}
+
+
+def checkpoint(store: Store) -> Checkpoint:
+    """How far the turns of a scope were dreamt, as main's history says: never by a clock."""
+    return Checkpoint(_landings(store))
+
+
+def runs(store: Store, limit: int | None = None) -> list[Past]:
+    """The runs that landed in a scope with its turns, newest first."""
+    return [Past(commit) for commit in _landings(store, limit)]
+
+
+def run_of(commit: Commit) -> str:
+    """The run that a commit came of, "" for none."""
+    return commit.trailers.get(RUN, [""])[0]
+
+
+def dreamt_by(commit: Commit) -> Iterator[tuple[str, int]]:
+    """The conversations that a commit says were dreamt, each with its last turn."""
+    for said in commit.trailers.get(DREAMT, []):
+        conversation, turn = conversations.split(said)
+        if turn is not None:
+            yield conversation, turn
+
+
+def _landings(store: Store, limit: int | None = None) -> list[Commit]:
+    """The commits on main that moved the checkpoint, newest first. A session's own commit names its conversation."""
+    tip = store.repo.tip() if store.exists else None
+    if tip is None:
+        return []
+    with Index.open(store.cache) as index:
+        acts = index.commits(act=review.NAME, limit=None) if index.catch_up(store.repo, None) else None
+    if acts is None:
+        found = commits.log(store.repo, "--fixed-strings", f"--grep={DREAMT}: ", tip)
+    else:
+        ids = [act.id for act in acts if not act.conversation][:limit]
+        try:
+            found = commits.log(store.repo, "--no-walk=unsorted", *ids) if ids else []
+        except GitError:
+            found = commits.log(store.repo, "--fixed-strings", f"--grep={DREAMT}: ", tip)
+    return [commit for commit in found if commit.trailers.get(DREAMT) and not commit.conversation][:limit]
+
+
+# taking back
+
+
+class Undone:
+    """A run that was taken back: what was done in each scope, the paths of its changes that waited and went too, and
+    the edits of the folder that were ``adopted`` first."""
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+        self.scopes: list[tuple[str, Reverted]] = []
+        self.dropped: list[str] = []
+        self.adopted: list[str] = []
+
+    def json(self) -> dict[str, object]:
+        """The fields that `--json` prints."""
+        rows = [{"scope": scope, "commit": done.commit, "paths": done.paths} for scope, done in self.scopes]
+        return {"run": self.run, "scopes": rows, "dropped": self.dropped, "adopted": self.adopted}
+
+
+def undo(stores: Sequence[Store], person: Signature, named_by: NamedBy, run: str = "") -> Undone:
+    """Take a run back in all its scopes, also what of it was accepted later: the last one that was not taken back yet.
+
+    Merged three ways, so what people changed since stays. Where it cannot, `RevertConflict` has both texts and nothing
+    was changed in any scope. The checkpoint stays: its turns are not dreamt again by themselves.
+    """
+    stores = [store for store in stores if store.exists]
+    run = run or _last(stores[-1] if stores else None)
+    found = [(store, _commits_of(store, run)) for store in stores]
+    if not any(commits_of for _, commits_of in found):
+        raise NeosianError(
+            f"No dream {run!r} has landed here; nothing was changed.", "neosian log --act dream"
+        )
+    undone = Undone(run)
+    for store, commits_of in found:  # all are tried before one is done
+        undone.adopted += adopting.adopt_edits(store, named_by, patience=_PATIENCE)
+        revert.check_all(store, commits_of)
+    trailers = {"Neosian-Act": "edit", "Neosian-Actor": person.name, UNDONE: run}
+    for store, commits_of in found:
+        if commits_of:
+            done = revert.take_back_all(store, commits_of, f"Undo dream {run}", trailers, person, named_by)
+            undone.scopes.append((store.scope, done))
+        undone.dropped += review.drop_of(store, run)
+    return undone
+
+
+def _last(store: Store | None) -> str:
+    """The newest run of a scope that was not taken back."""
+    past = runs(store) if store is not None else []
+    if store is None or not past:
+        raise NeosianError("No dream has landed here yet; nothing was changed.", "neosian dream")
+    tip = history.tip_of(store)
+    back = {
+        run
+        for commit in commits.log(store.repo, "--fixed-strings", f"--grep={UNDONE}: ", tip)
+        for run in commit.trailers.get(UNDONE, [])
+    }
+    for each in past:
+        if each.run not in back:
+            return each.run
+    raise NeosianError(
+        "Every dream that landed here was taken back; nothing was changed.", "neosian log --act dream"
+    )
+
+
+def _commits_of(store: Store, run: str) -> list[Commit]:
+    """What brought a run to main, newest first: its merge, and what a person accepted later."""
+    if not run.isprintable() or not run:
+        return []
+    found = audit.history(store, audit.Wanted(act=review.NAME), 1_000_000)
+    return [
+        commit
+        for commit in found
+        if run_of(commit) == run and (len(commit.parents) > 1 or "Accepted-By" in commit.trailers)
+    ]
