@@ -18,6 +18,7 @@ COMMANDS = {
     "memory": "view and change documents",
     "board": "tell what is being done, and by whom",
     "skills": "list the skills, or show one",
+    "dream": "turn what happened into notes",
     "recall": "show a turn whole",
     "replay": "print what an agent was given, word for word",
     "search": "find turns and documents",

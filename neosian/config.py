@@ -35,8 +35,9 @@ class Config:
     """
 
     __slots__ = (
-        "context_budget", "context_recall", "context_start", "project_throwaway", "record_capture", "record_ignore",
-        "record_input_chars", "record_output_chars", "record_silence", "wrong",
+        "context_budget", "context_recall", "context_start", "dream_engine", "dream_idle", "dream_model",
+        "dream_review", "project_throwaway", "record_capture", "record_ignore", "record_input_chars",
+        "record_output_chars", "record_silence", "wrong",
     )  # fmt: skip
 
     def __init__(self, said: Mapping[str, Any] | None = None) -> None:
@@ -51,6 +52,12 @@ class Config:
         self.context_start = table.switch("context", "start", True)
         self.context_recall = table.switch("context", "recall", True)
         self.context_budget = table.number("context", "budget", 9500)
+        self.dream_engine = table.text(
+            "dream", "engine", "", ("", "anthropic", "claude-cli", "rules"), otherwise=""
+        )
+        self.dream_model = table.any_text("dream", "model", "")
+        self.dream_idle = table.number("dream", "idle", 1800)
+        self.dream_review = table.switch("dream", "review", False)
         self.project_throwaway = table.texts("project", "throwaway", THROWAWAY)
         for name, value in table.complain_of_the_rest():
             # A slip in the name, too. The launcher goes by the same two signs.
@@ -138,6 +145,14 @@ class _Table:
             return found
         self._complain(section, key, f"one of {', '.join(choices)}", found, otherwise)
         return otherwise
+
+    def any_text(self, section: str, key: str, default: str) -> str:
+        """A text."""
+        found = self._find(section, key, default)
+        if isinstance(found, str):
+            return found
+        self._complain(section, key, "a text", found)
+        return default
 
     def switch(self, section: str, key: str, default: bool) -> bool:
         """true or false."""

@@ -32,7 +32,5 @@ def run(args: argparse.Namespace) -> int:
             output.table([(skill.name, str(skill.place), skill.description) for skill in found], free=True)
         )
     else:
-        output.note(
-            "No skill yet (neosian memory create skills/NAME/SKILL.md --template how-to)."
-        )
+        output.note("No skill yet (neosian memory create skills/NAME/SKILL.md --template how-to).")
     return 0

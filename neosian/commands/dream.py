@@ -1,0 +1,203 @@
+"""`neosian dream`: turns become notes; and review, accept, reject, undo, by which a person has the last word."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+
+from neosian import config, output, scope
+from neosian.adopting import Adopter
+from neosian.commands._scopes import add_mounts, seen, whole
+from neosian.commands._writing import writer
+from neosian.dream import past, review
+from neosian.dream.dreaming import Dreamer, Report
+from neosian.dream.engine import NAMES
+from neosian.dream.engines import pick
+from neosian.errors import UsageError
+from neosian.store import Store
+from neosian.wiki import Wiki
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--engine", choices=NAMES, help="who reads the turns (default: anthropic with a key, else rules)"
+    )
+    parser.add_argument("--model", metavar="NAME", help="which model is asked")
+    parser.add_argument("--review", action="store_true", help="land nothing: all of it waits for review")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be dreamt, and ask nobody")
+    parser.add_argument(
+        "--max-sessions", metavar="N", type=whole, help="at most so many sessions, the oldest first"
+    )
+    add_mounts(parser)
+    parser.add_argument("--json", action="store_true", help="print one object")
+    actions = parser.add_subparsers(dest="action", metavar="review | accept | reject | undo")
+    for name, about in _ACTIONS.items():
+        action = actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+        if name in ("accept", "reject"):
+            action.add_argument(
+                "names", metavar="NOTE", nargs="*", help="a note, a folder, or what review calls it"
+            )
+        if name == "reject":
+            action.add_argument(
+                "--reason", metavar="TEXT", default="", help="why; later dreams are told of it"
+            )
+        if name == "undo":
+            action.add_argument(
+                "run", metavar="RUN", nargs="?", default="", help="a run (default: the last one)"
+            )
+        again = argparse.SUPPRESS
+        action.add_argument("--root", metavar="DIR", default=again, help="the home")
+        action.add_argument("--scope", metavar="SCOPE", default=again, help="the scope that is meant")
+        action.add_argument(
+            "--mount", metavar="/PATH=SCOPE[:ro]", action="append", default=again, help="a mount"
+        )
+        action.add_argument("--json", action="store_true", default=again, help="print one object")
+
+
+_ACTIONS = {
+    "review": "show the notes that wait for a person",
+    "accept": "land notes that wait",
+    "reject": "let notes that wait go, and say why",
+    "undo": "take a dream back whole",
+}
+
+
+def run(args: argparse.Namespace) -> int:
+    home = scope.home(args.root)
+    settings, wrong = config.load(home)
+    if wrong:
+        output.note(wrong)
+    wiki = Wiki(home, seen(args))
+    if args.action:
+        return _answer(args, wiki)
+    engine = pick(
+        args.engine or settings.dream_engine, home, os.environ, model=args.model or settings.dream_model
+    )
+    try:
+        dreamer = Dreamer(
+            wiki, engine, now=time.time(), idle=settings.dream_idle, named_by=Adopter(home).named_by, told=output.note,
+        )  # fmt: skip
+        if args.dry_run:
+            return _forecast(args, dreamer)
+        report = dreamer.dream(most=args.max_sessions, apart=args.review or settings.dream_review)
+    finally:
+        if engine is not None:
+            engine.close()
+    if args.json:
+        output.as_json(report.json())
+    else:
+        _tell(report)
+    return 1 if report.failed and not report.sessions else 0
+
+
+def _forecast(args: argparse.Namespace, dreamer: Dreamer) -> int:
+    found = dreamer.waiting()
+    rows = [
+        (
+            each.conversation,
+            each.client,
+            str(len(each.turns)),
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(each.last)),
+        )
+        for each in found.sessions
+    ]
+    if args.json:
+        output.as_json(
+            [
+                {"conversation": name, "client": client, "turns": int(n), "last": last}
+                for name, client, n, last in rows
+            ]
+        )
+    elif rows:
+        output.text(output.table(rows, ("conversation", "client", "turns", "last")))
+    if not rows:
+        output.note(
+            "There is nothing new to dream."
+            + (f" {len(found.warm)} sessions are warm still." if found.warm else "")
+        )
+    return 0
+
+
+def _tell(report: Report) -> None:
+    """What a dream came to, for a person."""
+    for merged in report.landed.scopes if report.landed else ():
+        for path in merged.paths:
+            output.text(f"{merged.scope}  {path}")
+        for path in merged.to_review:
+            output.text(f"{merged.scope}  {path}  waits for review")
+    spent = (
+        f", {report.input_tokens:,} tokens read and {report.output_tokens:,} written"
+        if report.input_tokens
+        else ""
+    )
+    money = f", about ${report.cost:.2f}" if spent and report.cost else ""
+    output.note(f"{len(report.sessions)} sessions dreamt by {report.engine}{spent}{money}.")
+    for name, why in report.failed:
+        output.note(f"{name} was not dreamt: {why}")
+    if report.warm or report.left:
+        output.note(f"{report.warm} sessions are warm still, {report.left} are left for the next dream.")
+    if report.run and report.landed:
+        output.note("To look: neosian log, neosian dream review. To take it back: neosian dream undo")
+
+
+def _answer(args: argparse.Namespace, wiki: Wiki) -> int:
+    stores = [mount.store for mount in wiki.mounts if mount.store.exists]
+    if args.action == "undo":
+        ordered = [each for each in stores if each.scope != wiki.turns.store.scope] + [wiki.turns.store]
+        undone = past.undo(ordered, writer().signature(), Adopter(wiki.home).named_by, args.run)
+        output.as_json(undone.json()) if args.json else output.text(f"The dream {undone.run} is taken back.")
+        return 0
+    if args.action == "review":
+        return _review(args, stores)
+    if not args.names and not sys.stdin.isatty() and args.action == "reject":
+        raise UsageError("Name what is rejected.", "neosian dream review")
+    done: list[object] = []
+    for store in stores:
+        names = [name for name in _inside(args.names, wiki, store) if name]
+        if (args.names and not names) or not review.waiting_paths(store):
+            continue
+        if args.action == "accept":
+            answered = review.accept(store, writer().signature(), Adopter(wiki.home).named_by, names)
+            done.append(answered.json())
+            for each, commit in answered.done:
+                output.note(
+                    f"{each.path}: {'landed as ' + commit[:10] if commit else 'main says so already'}"
+                )
+            for each, conflict in answered.wait:
+                output.note(f"{each.path} waits on: {conflict.why}")
+        else:
+            rejected = review.reject(store, names, args.reason)
+            done += [each.json() for each in rejected]
+            for each in rejected:
+                output.note(f"{each.path}: rejected")
+    if args.json:
+        output.as_json(done)
+    elif not done:
+        output.note("Nothing waits for review.")
+    return 0
+
+
+def _inside(names: list[str], wiki: Wiki, store: Store) -> list[str]:
+    """Of what was named that which a scope may have: a path below its mount, or any other name as it is."""
+    found = []
+    for name in names:
+        if not name.startswith("/"):
+            found.append(name)
+        elif (place := wiki.place(name)).store.scope == store.scope:
+            found.append(place.path)
+    return found
+
+
+def _review(args: argparse.Namespace, stores: list[Store]) -> int:
+    waiting = [each for store in stores for each in review.reviews(store)]
+    if args.json:
+        output.as_json([each.json() for each in waiting])
+        return 0
+    for each in waiting:
+        said = each.json()
+        output.text(f"{each.id}  {each.path}\n{said.get('diff') or ''}")
+    if not waiting:
+        output.note("Nothing waits for review.")
+    return 0
