@@ -321,7 +321,7 @@ def _sayings(path: str, turn: Turn) -> Iterator[_Saying]:
     for prompt in turn.prompts:
         for line in prose.own_lines(prompt, wishes.is_wish):
             for sentence in prose.of_line(line):
-                weight = 2 * bool(name.search(sentence)) + 6 * wishes.is_wish(sentence)
+                weight = 2 * bool(name.search(sentence)) + 8 * wishes.is_wish(sentence)
                 yield from _saying(weight, "the person", sentence)
 
 
