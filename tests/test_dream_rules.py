@@ -95,6 +95,14 @@ def test_what_one_launches_or_nobody_tells_of_counts_as_untold() -> None:
     ]
 
 
+def test_a_command_that_goes_on_in_the_background_has_not_passed() -> None:
+    lines = turn_lines(ADA, 1, "go on", "", tools=[("Bash", {"command": "make serve"}, "")] * 2)
+    for line in lines:
+        if line["kind"] == "tool_result":
+            line["background"] = "b1"
+    assert lines_of(rules.notes_of({ADA: list(group(lines).values())})[COMMANDS]) == ["- `make serve`: 2 runs"]
+
+
 # -- files
 
 
@@ -305,7 +313,7 @@ def test_the_mounts_are_those_of_the_session() -> None:
 
 def test_the_sources_of_a_body_are_whole_again() -> None:
     body = rules.notes_of(both())[FILES]
-    assert rules.sources_of(body, both()) == [f"{BOB}#1", f"{BOB}#2", f"{ADA}#2"]
+    assert rules.sources_of(body, both()) == [f"{BOB}#2", f"{ADA}#2", f"{BOB}#1"]
 
 
 def test_conversations_that_begin_alike_are_told_apart() -> None:
