@@ -100,7 +100,9 @@ def test_a_command_that_goes_on_in_the_background_has_not_passed() -> None:
     for line in lines:
         if line["kind"] == "tool_result":
             line["background"] = "b1"
-    assert lines_of(rules.notes_of({ADA: list(group(lines).values())})[COMMANDS]) == ["- `make serve`: 2 runs"]
+    assert lines_of(rules.notes_of({ADA: list(group(lines).values())})[COMMANDS]) == [
+        "- `make serve`: 2 runs"
+    ]
 
 
 # -- files
