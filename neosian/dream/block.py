@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from neosian import speech
+
 _BEGIN = re.compile(r"<!-- neosian-rules(?: ([\w.-]+))?: [^\r\n]* -->")
+_LONGEST = 300  # characters of somebody's text inside of a block
 _END = "<!-- /neosian-rules -->"
 _SAYS = "counted from recorded turns, made anew by each dream: write outside of these two lines"
 
@@ -64,8 +67,8 @@ def inner(text: str, origin: str = "") -> str:
 
 
 def neutral(text: str) -> str:
-    """A text on one line in which nothing can be taken for a marker or opens a comment."""
-    return " ".join(text.split()).replace("<!--", "<! --").replace("-->", "-- >")
+    """A text on one line, cut if it is long, in which nothing can be taken for a marker or opens a comment."""
+    return speech.snippet(text, _LONGEST).replace("<!--", "<! --").replace("-->", "-- >")
 
 
 def _head(new: New) -> str:

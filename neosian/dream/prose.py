@@ -46,7 +46,7 @@ def of_line(line: str) -> list[str]:
     found: list[str] = []
     for match in _SENTENCE.finditer(line[_MARKS.match(line).end() :].replace("**", "")):  # type: ignore[union-attr]
         piece = match[0].strip()
-        if found and _SHORTENED.search(found[-1]):
+        if found and _SHORTENED.search(found[-1][-9:]):
             found[-1] = f"{found[-1]} {piece}"
         elif piece:
             found.append(piece)

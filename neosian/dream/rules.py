@@ -49,6 +49,7 @@ _PREFERENCES_MOST = 2_000  # the person's own note takes a block of each project
 _FEWEST_RUNS = 2  # a command that ran once is no habit
 _FORM_MOST, _FORMS, _FLAGS = 90, 3, 5
 _FILES_MOST, _LOOKED_BACK, _SAYING_MOST = 20, 5, 180
+_SHORT = 24  # characters: a sentence of fewer says that it is done, and little else
 _CAUSES = 3  # files, or commands, that are named between a failure and a pass
 
 # In which section a command is told: that of the first row with one of its words.
@@ -316,12 +317,14 @@ def _sayings(path: str, turn: Turn) -> Iterator[_Saying]:
     for number, sentence in enumerate(prose.sentences(turn.answer)):
         is_decided = _DECIDED.search(sentence) is not None
         yield from _saying(
-            3 * bool(name.search(sentence)) + 2 * is_decided + (number == 0), "the agent", sentence
+            3 * bool(name.search(sentence)) + 2 * is_decided + (number == 0 and len(sentence) > _SHORT),
+            "the agent",
+            sentence,
         )
     for prompt in turn.prompts:
         for line in prose.own_lines(prompt, wishes.is_wish):
             for sentence in prose.of_line(line):
-                weight = 2 * bool(name.search(sentence)) + 6 * wishes.is_wish(sentence)
+                weight = 2 * bool(name.search(sentence)) + 8 * wishes.is_wish(sentence)
                 yield from _saying(weight, "the person", sentence)
 
 
@@ -412,7 +415,7 @@ def _reason(lesson: _Lesson, is_only: bool) -> str:
     said = [
         each
         for each in prose.sentences(lesson.told.turn.answer)
-        if (len(each) > 24 or (not each.isascii() and len(each) > 8)) and not lines.has_secret(each)
+        if (len(each) > _SHORT or (not each.isascii() and len(each) > 8)) and not lines.has_secret(each)
     ]
     near = [each for each in said if is_only or about & set(_WORD.findall(each))]
     reason = speech.snippet(next(iter(near), ""), _SAYING_MOST)

@@ -272,7 +272,7 @@ def _program(word: str, where: Where) -> str | None:
         return word
     if seen := where.seen(word) if word.startswith("/") else None:
         return seen
-    return None if TEMPORARY.match(word) else os.path.basename(word)
+    return None if word.startswith("$") or TEMPORARY.match(word) else os.path.basename(word)
 
 
 def _argument(word: str, where: Where) -> str:

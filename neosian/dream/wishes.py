@@ -75,7 +75,7 @@ _ENGLISH = _language(
     "always never remember memori forget mind note from henceforth forward future make rule"
     " convention policy ever stop prefer rather",
     r"\bnever ?mind\b|\bnot always\b|\bno need to\b|\bas always\b|\balmost (?:always|never)\b"
-    r"|\bprefer (?:the )?(?:first|second|third|last|other|former|latter|option|your|that|this)\b"
+    r"|\bprefer (?:the )?(?:first|second|third|last|other|former|latter|option|your|this|that (?:one|option|way))\b"
     r"|\b(?:today|tonight|right now|for now|this time|this once|just once|at the moment)\b",
     _BEGIN + r"(?:(?:please|pls|and|but|so|also|ok|okay|then|just|you|we|should|must|always)\s+)*"
     r"(?:remember|memori[sz]e)\b(?!\s+(?:when|how|the time|last|me|where|what|which|seeing|if)\b)",
@@ -203,7 +203,7 @@ _ITALIAN = _language(
 )
 _DUTCH = _language(
     "altijd nooit onthoud vergeet denk vanaf voortaan aan vervolg voorkeur liever regel",
-    r"\bniet altijd\b|\baltijd als\b|\bbijna (?:altijd|nooit)\b|\bzoals altijd\b|\bnog nooit\b|\bniet (?:te )?onthouden\b",
+    r"\b(?:niet|zoals) altijd\b|\baltijd als\b|\bbijna (?:altijd|nooit)\b|\bnog nooit\b|\bniet (?:te )?onthouden\b",
     _BEGIN + r"(?:(?:en|graag|alsjeblieft,?)\s+)*onthoud\b|\bvergeet (?:\w+ )?niet\b|\bdenk er(?:\s?aan)\b",
     r"\bvanaf nu\b|\bvoortaan\b|\bvan nu af aan\b|\bin het vervolg\b",
     _BEGIN
