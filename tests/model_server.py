@@ -149,15 +149,17 @@ def fails_midway(kind: str = "overloaded_error") -> Reply:
     return reply
 
 
-def cuts(tool_input: object, at: int, *, silently: bool = False) -> Reply:
-    """The first bytes of a call, then the end of the connection: without a word, or against what was promised."""
+def cuts(tool_input: object, at: float | bytes, *, silently: bool = False) -> Reply:
+    """A share of a call, or all before some bytes, then the end of the connection: without a word, or against what was
+    promised."""
 
     def reply(request: Request) -> None:
         name = request.body["tools"][0]["name"]
         data = _stream(message_of(request.body, Step("", (Call(name, tool_input),))))  # type: ignore[arg-type]
         promised = {} if silently else {"content_length": str(len(data))}
         request.begin(200, "text/event-stream", connection="close", **promised)
-        request.wfile.write(data[:at])
+        end = data.index(at) if isinstance(at, bytes) else int(at * len(data))
+        request.wfile.write(data[:end])
         request.close_connection = True
 
     return reply

@@ -206,7 +206,9 @@ def test_no_key_and_no_secret_is_shown(claude: Claude) -> None:
     assert "ended with 1: … and … are no good." in str(claude.trouble())
 
 
-def test_without_a_client_nothing_is_asked(claude: Claude) -> None:
+def test_a_client_in_the_folder_where_we_are_is_none(claude: Claude, monkeypatch: pytest.MonkeyPatch) -> None:
+    claude.says(result())
+    monkeypatch.chdir(claude.bin)
     claude.environ["PATH"] = f".{os.pathsep}{claude.folder}"
     with pytest.raises(EngineError, match="no `claude` on the PATH") as raised:
         claude.engine()

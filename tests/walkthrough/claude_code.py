@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.walkthrough.dreaming import walk_engine
 from tests.walkthrough.fake_model import Call, FakeModel, Request, Script, Step
 from tests.walkthrough.harness import Report, Sandbox, from_npm, told
 
@@ -234,6 +235,7 @@ def walk(client: Path, version: str, box: Sandbox, report: Report) -> None:
     _check_reading(box, first, second, report)
     _third_session(box, claude, report)
     _skill_session(box, claude, report)
+    walk_engine(client, box, report)
     _check_traces(box, report)
     _uninstall(box, settings, report)
     _uninstall_mcp(box, report)
