@@ -128,6 +128,14 @@ def test_a_rewriting_of_what_is_not_there_creates_it() -> None:
     assert judge([edit], notes(), Session())[0] == [edit._replace(action="create")]
 
 
+def test_a_note_may_be_created_and_then_written_anew() -> None:
+    first, second = (
+        create("It is green.\n"),
+        rewrite('---\ndescription: "x"\n---\nIt is green and red.\n', NEW),
+    )
+    assert judge([first, second], notes(), Session())[0] == [first, second]
+
+
 # -- form
 
 
@@ -579,6 +587,20 @@ def test_what_was_done_may_be_told() -> None:
     tools = [("Bash", {"command": "make migrate && make test"}, "make migrate, then make test: ok")]
     session = Session(("Get it to run", "It runs.", tools))
     assert rule(create("Run `make migrate` before `make test`.\n"), session=session) == ""
+
+
+NEVER = HELD + "Never push to main.\n"
+
+
+def test_a_rule_does_not_go_without_a_word() -> None:
+    assert rule(change("Never push to main.", "Push to main."), notes({DEPLOY: NEVER})) == "lost"
+    assert rule(change("Never push to main.\n", ""), notes({DEPLOY: NEVER})) == "lost"
+    asked = Session(("you may push to main again, I changed my mind", "Good."))
+    assert rule(change("Never push to main.", "Push to main."), notes({DEPLOY: NEVER}), asked) == ""
+
+
+def test_a_rule_is_not_turned_round_without_a_word() -> None:
+    assert rule(change("Never push", "Always push"), notes({DEPLOY: NEVER})) == "rule"
 
 
 def test_a_skill_needs_two_sessions() -> None:

@@ -35,6 +35,8 @@ _SHOWN = 0.6  # of a sentence's words shown by a tool, close to each other
 _COPIED = 120  # characters word for word
 _STEP = _COPIED // 2
 _PLACES_MOST = 20  # places of one piece that are looked at
+_LOST_MOST = 100  # lost facts that are looked at one by one
+_RULE = "rule"
 _NAMED_MOST = 6  # facts named in a sentence
 _UNUSUAL = re.compile(r"[^\x20-\x7e\n\t]")
 _UNSHOWN = re.compile(
@@ -60,14 +62,27 @@ class Refusal(NamedTuple):
 class Case:
     """What the rules look at beside the notes: the session's evidence, the notes before it, the edits around.
 
-    ``made`` are the edits that were accepted so far, ``hoped`` those of this answer that may yet be made.
+    ``made`` are the edits accepted so far. Of the edits ``asked`` for the one ``at`` is judged; those whose numbers are
+    in ``hoped`` may yet be made.
     """
 
-    def __init__(self, heard: Heard, before: Notes, made: Sequence[Edit], hoped: Sequence[Edit]) -> None:
+    def __init__(self, heard: Heard, before: Notes, asked: Sequence[Edit]) -> None:
         self.heard = heard
         self.before = before
-        self.made = list(made)
-        self.hoped = list(hoped)
+        self.asked = asked
+        self.at = 0
+        self.made: list[Edit] = []
+        self.hoped = set(range(len(asked)))
+
+    @property
+    def around(self) -> list[Edit]:
+        """The edits of this answer that may be made."""
+        return [each for number, each in enumerate(self.asked) if number in self.hoped]
+
+    @property
+    def later(self) -> list[Edit]:
+        """Those of them that come after the one that is judged."""
+        return [each for number, each in enumerate(self.asked) if number in self.hoped and number > self.at]
 
     @cached_property
     def held(self) -> str:
@@ -76,8 +91,13 @@ class Case:
 
     @cached_property
     def held_flat(self) -> str:
-        """The same on one line, as sentences are looked for in it."""
+        """The same on one line, for finding what is copied from it."""
         return flat("\n".join(self.before.texts.values()))
+
+    @cached_property
+    def held_sentences(self) -> set[str]:
+        """Its sentences, each on one line."""
+        return {flat(each.text) for text in self.before.texts.values() for each in claims.sentences(text)}
 
 
 def judge(
@@ -96,26 +116,26 @@ def judge(
     """
     heard = Heard(session, known)
     room = max(0, EDITS_MOST - len(made))
-    looked_at = [_spelled_out(edit, notes, heard) for edit in asked[:room]]
-    hoped = looked_at
-    while (
-        True
-    ):  # what one edit moves out of a note another must bring: without that one the first may not be made
-        accepted, review, refused = _judged(looked_at, notes, Case(heard, notes, made, hoped))
-        if len(accepted) >= len(hoped):
+    case = Case(heard, notes, [_spelled_out(edit, notes, heard) for edit in asked[:room]])
+    while True:  # what one edit moves out of a note another must bring: without it the first may not be made
+        case.made = list(made)
+        accepted, review, refused = _judged(case)
+        if case.hoped <= accepted.keys():
             break
-        hoped = accepted
+        case.hoped &= accepted.keys()
     if len(asked) > room:
         refused.append(Refusal(asked[room], "too many", _too_many(len(asked) - room)))
-    return accepted, review, refused
+    return list(accepted.values()), review, refused
 
 
-def _judged(asked: Sequence[Edit], notes: Notes, case: Case) -> tuple[list[Edit], list[Edit], list[Refusal]]:
-    notes = notes.copy()
-    accepted: list[Edit] = []
+def _judged(case: Case) -> tuple[dict[int, Edit], list[Edit], list[Refusal]]:
+    """Each edit in its turn; those that are accepted by their numbers."""
+    notes = case.before.copy()
+    accepted: dict[int, Edit] = {}
     review: list[Edit] = []
     refused: list[Refusal] = []
-    for edit in asked:
+    for number, asked in enumerate(case.asked):
+        case.at, edit = number, _named_rightly(asked, notes)
         refusal = _refusal(edit, notes, case)
         if refusal is not None:
             refused.append(refusal)
@@ -125,9 +145,15 @@ def _judged(asked: Sequence[Edit], notes: Notes, case: Case) -> tuple[list[Edit]
             review.append(edit)
         else:
             notes.apply(edit)
-            accepted.append(edit)
+            accepted[number] = edit
             case.made.append(edit)
     return accepted, review, refused
+
+
+def _named_rightly(edit: Edit, notes: Notes) -> Edit:
+    """A rewriting of what is not there creates it."""
+    is_new = edit.action == edits.REWRITE and edit.path not in notes.texts
+    return edit._replace(action=edits.CREATE) if is_new else edit
 
 
 def _refusal(edit: Edit, notes: Notes, case: Case) -> Refusal | None:
@@ -144,16 +170,13 @@ def _too_many(count: int) -> str:
 
 
 def _spelled_out(edit: Edit, notes: Notes, heard: Heard) -> Edit:
-    """An edit with its paths as they are spelled in the store, its sources in full, and the verb that it amounts to."""
+    """An edit with its paths as they are spelled in the store, and its sources in full."""
     edit = edit._replace(sources=tuple(dict.fromkeys(_source(each, heard) for each in edit.sources)))
     try:
         edit = edit._replace(path=notes.place(edit.path))
-        if edit.action == edits.RENAME:
-            edit = edit._replace(new_path=notes.place(edit.new_path))
+        return edit._replace(new_path=notes.place(edit.new_path)) if edit.action == edits.RENAME else edit
     except NeosianError:
         return edit  # the first rule says what is wrong
-    is_new = edit.action == edits.REWRITE and notes.data(edit.path) is None
-    return edit._replace(action=edits.CREATE) if is_new else edit
 
 
 def _source(said: str, heard: Heard) -> str:
@@ -387,7 +410,7 @@ def is_no_second(edit: Edit, notes: Notes, case: Case) -> str:
     if edit.action not in (edits.CREATE, edits.REWRITE):
         return ""
     old, new = _told(_old(edit, notes)), _told(edit.text)
-    changed = {each.path for each in _later(edit, case) if each.action in (edits.REWRITE, edits.DELETE)}
+    changed = {each.path for each in case.later if each.action in (edits.REWRITE, edits.DELETE)}
     for place, text in notes.texts.items():
         if place == edit.path or place in changed:
             continue
@@ -413,20 +436,46 @@ def is_not_forgotten(edit: Edit, notes: Notes, case: Case) -> str:
 
 
 def keeps_facts(edit: Edit, notes: Notes, case: Case) -> str:
-    """No date, number, path or name goes but by what the session says, or with a reason that names it."""
+    """No date, number, path, name or rule goes but by what the session says, or with a reason that names it."""
     if edit.action in (edits.DELETE, edits.RENAME):
         return ""
     old, new = _replaced(edit, notes, case), _new(edit, notes)
     has_sources = bool(notes.sources(edit.path))
-    texts = [claims.folded(new), *([claims.folded(edit.reason)] if has_sources else [])]
-    lost = [fact for fact in claims.facts(old).values() if not _stands_in(texts, fact)]
-    lost = [fact for fact in lost if not _is_overtaken(fact, old, new, case.heard)]
-    others = [claims.folded("\n".join(_other_texts(edit, notes, case)))] if lost else []
-    lost = [fact for fact in lost if not _stands_in(others, fact)]
+    reason = edit.reason if has_sources else ""
+    lost = [*_lost_facts(old, new, reason, case.heard), *_lost_rules(old, new, reason, case.heard)]
+    others = "\n".join(_other_texts(edit, notes, case)) if lost else ""
+    moved = claims.folded(others)
+    rules = {flat(each.text) for each in claims.sentences(others)}
+    lost = [
+        fact for fact in lost if not (fact.key in rules if fact.kind == _RULE else claims.stands(fact, moved))
+    ]
     if not lost:
         return ""
     why = " or name it in the reason if it no longer holds" if has_sources else ""
     return f"It drops {_named(lost)}, which nothing in the session contradicts: keep it{why}."
+
+
+def _lost_facts(old: str, new: str, reason: str, heard: Heard) -> list[Fact]:
+    """The facts of the old text that neither the new one nor the reason has, and no other one replaces."""
+    texts = (claims.folded(new), claims.folded(reason))
+    lost = [fact for fact in claims.facts(old).values() if not _stands_in(texts, fact)]
+    if not lost or len(lost) > _LOST_MOST:
+        return lost
+    thoughts = [(set(claims.content(each.text)), each.text) for each in claims.sentences(new)]
+    return [fact for fact in lost if not _is_overtaken(fact, old, thoughts, heard)]
+
+
+def _lost_rules(old: str, new: str, reason: str, heard: Heard) -> list[Fact]:
+    """The rules of the old text that are no rules in the new one, and of which no person spoke."""
+    kept = [set(claims.content(each.text)) for each in claims.sentences(new) if claims.is_rule(each)]
+    lost = []
+    for rule in filter(claims.is_rule, claims.sentences(old)):
+        words = set(claims.content(rule.text))
+        is_kept = any(claims.overlap(words, each) >= _SAME_THOUGHT for each in kept)
+        is_named = claims.overlap(words, claims.content(reason)) >= _SAME_THOUGHT
+        if words and not (is_kept or is_named or heard.persons_words.near(words, _SAID)):
+            lost.append(Fact(_RULE, flat(rule.text), _quoted(rule.text)))
+    return lost
 
 
 def _stands_in(texts: Iterable[str], fact: Fact) -> bool:
@@ -447,34 +496,24 @@ def _other_texts(edit: Edit, notes: Notes, case: Case) -> list[str]:
     held = [text for place, text in notes.texts.items() if place != edit.path]
     return [
         *held,
-        *(text for each in _later(edit, case) for text in (each.text, each.new) if each.path != edit.path),
+        *(text for each in case.later for text in (each.text, each.new) if each.path != edit.path),
     ]
 
 
-def _later(edit: Edit, case: Case) -> list[Edit]:
-    """The edits of this answer that come after one and may yet be made."""
-    places = [at for at, each in enumerate(case.hoped) if each is edit]
-    return case.hoped[places[0] + 1 :] if places else []
-
-
-def _is_overtaken(fact: Fact, old: str, new: str, heard: Heard) -> bool:
-    """Whether the new text says the same thought with another fact of this kind, which the session has."""
+def _is_overtaken(fact: Fact, old: str, thoughts: Sequence[tuple[set[str], str]], heard: Heard) -> bool:
+    """Whether a thought of the new text is the same with another fact of this kind, which the session has."""
     before = claims.folded(old)
-    thoughts = [
-        claims.content(each.text)
+    had = [
+        _without(claims.content(each.text), fact)
         for each in claims.sentences(old)
         if claims.stands(fact, claims.folded(each.text))
     ]
-    for sentence in claims.sentences(new):
-        words = claims.content(sentence.text)
-        if any(claims.overlap(_without(thought, fact), words) >= _SAME_THOUGHT for thought in thoughts):
-            others = claims.facts(sentence.text).values()
-            if any(
-                each.kind == fact.kind and not claims.stands(each, before) and _is_heard(each, heard)
-                for each in others
-            ):
-                return True
-    return False
+    return any(
+        each.kind == fact.kind and not claims.stands(each, before) and _is_heard(each, heard)
+        for words, sentence in thoughts
+        if any(claims.overlap(thought, words) >= _SAME_THOUGHT for thought in had)
+        for each in claims.facts(sentence).values()
+    )
 
 
 def _without(words: Iterable[str], fact: Fact) -> set[str]:
@@ -490,7 +529,7 @@ def invents_nothing(edit: Edit, notes: Notes, case: Case) -> str:
     if edit.action in (edits.DELETE, edits.RENAME):
         return ""
     texts = (case.held, claims.folded(_old(edit, notes)), case.heard.all)
-    paths = {claims.folded(path) for other in case.hoped for path in _paths(other)}
+    paths = {claims.folded(path) for other in case.around for path in _paths(other)}
     precise = (fact for fact in _precise(_new(edit, notes)) if fact.key not in paths)
     invented = [fact for fact in precise if not _stands_in(texts, fact)]
     if not invented:
@@ -517,13 +556,13 @@ def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
     """A rule, a preference or an order comes of persons' words; never of what a tool showed."""
     if edit.action == edits.DELETE:
         return ""
-    held = (case.held_flat, flat(_old(edit, notes)))
+    held = {flat(each.text) for each in claims.sentences(_old(edit, notes))} | case.held_sentences
     name = _paths(edit)[-1].rpartition("/")[2].removesuffix(".md").replace("-", " ")
     told = [
         *claims.sentences(_new(edit, notes)),
         *([Sentence(name)] if edit.action != edits.STR_REPLACE else []),
     ]
-    new = [each for each in told if not any(flat(each.text) in text for text in held)]
+    new = [each for each in told if flat(each.text) not in held]
     why = (_not_a_rule(each, edit, notes, case.heard) or _not_an_order(each, case.heard) for each in new)
     return next(filter(None, why), "")
 
@@ -535,7 +574,8 @@ def _not_a_rule(sentence: Sentence, edit: Edit, notes: Notes, heard: Heard) -> s
         return ""
     if _is_shown_as_rule(words, heard):
         return _only_shown(sentence.text)
-    if heard.persons_words.share(words) >= _SAID or _seen_twice(edit, notes):
+    is_found = _seen_twice(edit, notes) and heard.agents_words.share(words) >= _SAID
+    if is_found or heard.persons_words.share(words) >= _SAID:
         return ""
     return (
         f"{_quoted(sentence.text)} is a rule that no person gave in this session: use the person's own words, say"
@@ -661,11 +701,11 @@ FORM: dict[str, Rule] = {
     "pinned": is_not_pinned,
     "fits": fits,
     "deletion": says_why_it_deletes,
+    "size": is_short,
 }
 CONTENT: dict[str, Rule] = {
     "sources": has_sources,
     "emptied": leaves_something,
-    "size": is_short,
     "front matter": has_front_matter,
     "hidden": hides_nothing,
     "secret": tells_no_secret,
