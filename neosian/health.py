@@ -21,6 +21,7 @@ from neosian import (
     taking,
     turns,
 )
+from neosian.dream import past, review, run
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.launcher import launcher_path
@@ -146,12 +147,16 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
                 f"{path} in {store.path} holds a secret and is not committed.",
                 f"edit {store.path}/{path}",
             )
+<<<<<<< HEAD
         for path in taking.kept(store.repo):
             _problem(
                 problems,
                 f"{path} is a save of yours that was overtaken by a later one while a document was written.",
                 f"take from it what you need, then: rm {shlex.quote(path)}",
             )
+=======
+        row["dream"] = _dream(store)
+>>>>>>> dlanding
         _front_matter(store, row, problems)
         lock = os.path.join(store.repo.git_dir, "index.lock")
         if os.path.exists(lock):
@@ -164,6 +169,18 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
     finally:
         store.repo.close()
     return row
+
+
+def _dream(store: Store) -> dict[str, Any]:
+    """The last run that landed with the turns of a scope, those on their way, what waits for a person, what was
+    rejected by whom."""
+    rejected = review.rejections(store)
+    return {
+        "last": next((each.json() for each in past.runs(store, 1)), None),
+        "unfinished": sorted({name.partition("/")[0] for name in store.repo.refs(run.DREAM)}),
+        "to_review": review.waiting_paths(store),
+        "rejected": {by: sum(each.by == by for each in rejected) for by in (review.PERSON, review.GATE)},
+    }
 
 
 def _front_matter(store: Store, row: dict[str, Any], problems: list[dict[str, str]]) -> None:

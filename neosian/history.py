@@ -448,6 +448,7 @@ def merge(repo: Repo, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, s
     """
     if any(b"\0" in text[:8000] for text in (base, ours, theirs)):
         return b"", ours.decode("utf-8", "replace"), theirs.decode("utf-8", "replace")
+    files.make_dir(repo.private)
     names = [os.path.join(repo.private, f"merge-{os.getpid()}-{side}") for side in ("ours", "base", "theirs")]
     try:
         for name, text in zip(names, (ours, base, theirs), strict=True):

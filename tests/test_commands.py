@@ -18,7 +18,11 @@ from neosian import cli
 from neosian.beginning import begin
 from neosian.reminding import remind
 from neosian.scope import user_scope
+<<<<<<< HEAD
 from neosian.turns import seconds
+=======
+from tests import dreaming
+>>>>>>> dlanding
 from tests.factories import OTHER, SESSION, Home, git, prompts_of, repository, subjects
 from tests.recorded import payload
 
@@ -355,6 +359,23 @@ def test_the_sizes_stand_beside_the_block(home: Home, capsys: Said) -> None:
     assert "Fix the login page" in out
     assert err.splitlines()[-1].split()[0] == "total"
     assert "total" not in out
+
+
+def test_status_tells_of_dreams_once_there_is_one(home: Home, capsys: Said) -> None:
+    cli.main(["status"])
+    assert "last dream" not in capsys.readouterr().out
+    going = dreaming.start(home)
+    dreaming.session(going, {"a.md": "a\n"}, waits={f"{number}.md": "b\n" for number in range(7)})
+    cli.main(["status"])
+    assert f"The dream {going.id} of {home.store().scope} has not landed yet" in capsys.readouterr().out
+    dreaming.land(home, going)
+    cli.main(["status"])
+    out = capsys.readouterr().out
+    assert f"{going.id}: 1 sessions, 1 notes" in out
+    assert (
+        f"0.md, 1.md, 2.md, 3.md, 4.md, … of {home.store().scope} can be looked at: neosian dream review"
+        in out
+    )
 
 
 def test_status_tells_of_scopes_and_spool(home: Home, capsys: Said) -> None:

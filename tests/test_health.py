@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from neosian import health, install, merging, recall
+from neosian.dream import review
 from neosian.launcher import install_launcher, launcher_path
 from neosian.projects import FILE
 from neosian.scope import user_scope
+from tests import dreaming
 from tests.factories import OTHER, Home, Talk, aged, git, prompts_of, segments, status
 
 
@@ -199,3 +201,18 @@ def test_of_many_faulty_documents_the_first_are_named_and_the_rest_counted(home:
     told = [said for said in problems(home) if "project/" in said or "more documents" in said]
     assert len(told) == 21
     assert told[-1].startswith("So have 5 more documents")
+
+
+def test_what_was_dreamt_and_what_waits_of_it_is_told(home: Home) -> None:
+    assert row(home)["dream"] == {
+        "last": None, "unfinished": [], "to_review": [], "rejected": {"person": 0, "gate": 0},
+    }  # fmt: skip
+    run = dreaming.start(home)
+    dreaming.session(run, {"a.md": "a\n"}, waits={"b.md": "b\n", "c.md": "c\n"})
+    assert row(home)["dream"]["unfinished"] == [run.id]
+    dreaming.land(home, run)
+    review.reject(home.store(), ["b.md"])
+    found = row(home)["dream"]
+    assert (found["last"]["run"], found["last"]["sessions"], found["last"]["notes"]) == (run.id, 1, 1)
+    assert (found["unfinished"], found["to_review"], found["rejected"]["person"]) == ([], ["c.md"], 1)
+    assert problems(home) == []

@@ -194,3 +194,14 @@ def test_a_failing_git_says_what_it_said(repo: Repo) -> None:
 
 def names(changes: list[Change]) -> list[tuple[str, str]]:
     return [(change.status, change.path) for change in changes]
+
+
+def test_refs_move_together_or_not_at_all(repo: Repo, folder: Path) -> None:
+    tip = git(folder, "rev-parse", "HEAD")
+    repo.update_refs([("refs/x/a", tip, NOTHING), ("refs/x/b/c", tip, NOTHING)])
+    assert repo.refs("refs/x/") == {"a": tip, "b/c": tip}
+    with pytest.raises(GitError):
+        repo.update_refs([("refs/x/a", NOTHING, tip), ("refs/x/b/c", tip, NOTHING)])
+    assert repo.refs("refs/x/") == {"a": tip, "b/c": tip}
+    repo.update_refs([("refs/x/a", NOTHING, tip)])
+    assert (repo.refs("refs/x/"), repo.refs("refs/none/")) == ({"b/c": tip}, {})

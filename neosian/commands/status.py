@@ -8,6 +8,7 @@ from typing import Any
 from neosian import health, output, scope
 
 _BEGIN = "neosian record install --client claude-code --user --write"
+_NAMED = 5  # notes that are named in a line
 _SERVE = "neosian mcp install --client claude-code --user --write"
 
 
@@ -22,6 +23,30 @@ def run(args: argparse.Namespace) -> int:
     else:
         output.text("\n\n".join(part for part in _parts(found) if part))
     return 1 if found["problems"] else 0
+
+
+def _dreams(scopes: list[dict[str, Any]]) -> str:
+    """What was dreamt, a line a scope in which there is something to say, and what to do about it."""
+    rows, hints = [], []
+    for row in scopes:
+        found = row.get("dream") or {}
+        last, waits = found.get("last"), found.get("to_review", [])
+        rejected = sum(found.get("rejected", {}).values())
+        if last or waits or rejected:
+            rows.append((
+                row["scope"], last["at"][:19].replace("T", " ") if last else "never",
+                f"{last['run']}: {last['sessions']} sessions, {last['notes']} notes" if last else "",
+                str(len(waits)), str(rejected),
+            ))  # fmt: skip
+        if waits:
+            named = ", ".join(waits[:_NAMED]) + (", …" if len(waits) > _NAMED else "")
+            hints.append(f"{named} of {row['scope']} can be looked at: neosian dream review")
+        if found.get("unfinished"):
+            hints.append(
+                f"The dream {found['unfinished'][0]} of {row['scope']} has not landed yet: neosian dream"
+            )
+    table = output.table(rows, ("scope", "last dream", "run", "for review", "rejected")) if rows else ""
+    return "\n".join([*([table] if table else []), *hints])
 
 
 def _parts(found: dict[str, Any]) -> list[str]:
@@ -53,6 +78,7 @@ def _parts(found: dict[str, Any]) -> list[str]:
         output.table(scopes, ("scope", "turns", "documents", "last landing", "index"))
         if scopes
         else "No scope yet.",
+        _dreams(found["scopes"]),
         output.table(clients, ("client", "last event", "age")) if clients else "No client was heard yet.",
         "log\n" + "\n".join(f"  {line}" for line in found["log"]) if found["log"] else "",
         "\n".join(problems) or "All is well.",
