@@ -147,16 +147,13 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
                 f"{path} in {store.path} holds a secret and is not committed.",
                 f"edit {store.path}/{path}",
             )
-<<<<<<< HEAD
         for path in taking.kept(store.repo):
             _problem(
                 problems,
                 f"{path} is a save of yours that was overtaken by a later one while a document was written.",
                 f"take from it what you need, then: rm {shlex.quote(path)}",
             )
-=======
         row["dream"] = _dream(store)
->>>>>>> dlanding
         _front_matter(store, row, problems)
         lock = os.path.join(store.repo.git_dir, "index.lock")
         if os.path.exists(lock):

@@ -18,11 +18,8 @@ from neosian import cli
 from neosian.beginning import begin
 from neosian.reminding import remind
 from neosian.scope import user_scope
-<<<<<<< HEAD
 from neosian.turns import seconds
-=======
 from tests import dreaming
->>>>>>> dlanding
 from tests.factories import OTHER, SESSION, Home, git, prompts_of, repository, subjects
 from tests.recorded import payload
 
