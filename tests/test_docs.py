@@ -24,7 +24,7 @@ README = TOP / "README.md"
 
 PROMISED = [
     "quickstart", "architecture", "formats", "hooks", "topology", "guards", "agents", "glossary",
-    "contributing", "settings", "redaction", "changelog", "cli", "wiki",
+    "contributing", "settings", "redaction", "changelog", "cli", "wiki", "dream",
     "engines",
 ]  # fmt: skip
 
