@@ -74,15 +74,17 @@ class Cache:
     # -- the file
 
     def _open(self) -> None:
-        for way in (self._on_disk, self._on_disk, self._read_only, self._in_memory):
+        for way in (self._on_disk, self._on_disk, self._read_only):
             try:
                 self.db, self.readonly = way()
                 return
-            except (OSError, Unable):
-                continue  # locked for too long, or a folder that cannot be written: the next way
+            except (OSError, Unable) as error:
+                if is_locked(error):
+                    break  # whichever way it is opened, its writer has it: waiting once is enough
+                continue  # a folder that cannot be written, say: the next way
             except Damaged:
                 self._remove()
-        raise AssertionError("SQLite cannot even work in memory")
+        self.db, self.readonly = self._in_memory()
 
     def _on_disk(self) -> tuple[Any, bool]:
         files.make_dir(os.path.dirname(self.path))

@@ -213,7 +213,7 @@ def _profile(
     for mount, entry in sorted(entries, key=lambda pair: not pair[1].path.startswith("profile/")):
         if not (entry.pinned or entry.path.startswith("profile/")) or entry.flagged:
             continue
-        data = files.read(os.path.join(mount.store.path, entry.path))
+        data = files.readable(os.path.join(mount.store.path, entry.path))
         body = plain(documents.read(data).body) if data is not None else ""
         head = f"{text}\n" if text else "# Profile and pinned notes\n"
         head += f"## {place_of(mount.path, entry)} ({origin_of(entry, now)})\n"

@@ -28,6 +28,14 @@ def read(path: str) -> bytes | None:
         return None
 
 
+def readable(path: str) -> bytes | None:
+    """What `read` gives, and None also where nobody may read: who only tells of a file passes it over."""
+    try:
+        return read(path)
+    except OSError:
+        return None
+
+
 def opened(path: str) -> FileIO:
     """A file to read bytes from. What is no regular file counts as missing: a pipe would have us wait for ever."""
     stream = open(path, "rb", buffering=0, opener=_without_waiting)  # noqa: SIM115 - the caller closes it

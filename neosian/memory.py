@@ -14,6 +14,7 @@ from neosian.commits import undo_command
 from neosian.draft import Draft, Signature
 from neosian.errors import BusyError, NeosianError, UsageError
 from neosian.plumbing import FILE, FOLDER, NOTHING, PROGRAM
+from neosian.redact import path_is_clean
 from neosian.store import MACHINE_EMAIL, committer, message
 from neosian.wiki import Missing, Place, Wiki
 
@@ -311,7 +312,12 @@ class Memory:
 
     def _document(self, text: str) -> Place:
         place = self.wiki.writable(text)
-        return place.at(paths.check(place.path))
+        path = paths.check(place.path)
+        if not path_is_clean(path):
+            raise UsageError(
+                "The path holds what looks like a secret, and a path is in every list and commit."
+            )
+        return place.at(path)
 
     def _movable(self, text: str) -> Place:
         """A document or a folder, or a file beside a skill."""
@@ -320,6 +326,10 @@ class Memory:
             raise UsageError(
                 f"{place} is a whole scope: documents and folders in it are what can be moved or deleted.",
                 "neosian memory view /",
+            )
+        if not path_is_clean(place.path):
+            raise UsageError(
+                "The path holds what looks like a secret, and a path is in every list and commit."
             )
         return place.at(paths.check(place.path)) if place.path.lower().endswith(".md") else place
 

@@ -7,7 +7,7 @@ import time
 
 from neosian import __version__, files, publish
 from neosian.draft import Draft, Signature
-from neosian.errors import BrokenStoreError, BusyError, DamagedError, GitError, NeosianError
+from neosian.errors import BrokenStoreError, BusyError, DamagedError, GitError, NeosianError, NoGitError
 from neosian.gitlocks import MovedError
 from neosian.plumbing import MAIN, Repo
 from neosian.resources import text as resource
@@ -180,6 +180,8 @@ class Store:
             tip = repo.tip()
             whole = tip is not None and not self.head_is_torn and publish.index_is_sound(repo)
             return whole and tip is not None and bool(repo.tree(repo.tree_of(tip)))
+        except NoGitError:
+            raise  # which says nothing of the repository
         except (BrokenStoreError, GitError):
             return False
 

@@ -247,6 +247,18 @@ def test_a_document_with_a_secret_is_not_told(start: Start, project: Scope) -> N
     assert "keys.md" not in block.text
 
 
+def test_a_body_that_cannot_be_read_is_passed_over(user: Scope, project: Scope) -> None:
+    for scope in (user, project):
+        scope.write("profile/x.md", f"A habit in {scope.store.scope}.")
+    with ExitStack() as stack:
+        mounts = mounted(stack, user=user, project=project)
+        (project.root / "profile/x.md").unlink()
+        (project.root / "profile/x.md").mkdir()  # which no right helps to read, not even root's
+        block = start_block(mounts, source="startup", conversation=OWN, now=NOW)
+    assert "A habit in user:ada." in part(block, "Profile")
+    assert "shop" not in part(block, "Profile")
+
+
 def test_pinned_bodies_of_every_mount(start: Start, project: Scope) -> None:
     project.write("tools/x.md", "---\npinned: true\n---\nALWAYS make.\x1b[31m")
     assert "ALWAYS make.[31m" in part(start(), "Profile")

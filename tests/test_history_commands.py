@@ -201,6 +201,39 @@ def test_where_nothing_differs_it_is_said(home: Home, capsys: Said) -> None:
     assert "Nothing has been recorded for team:none yet" in failed(capsys, "diff", "--scope", "team:none")
 
 
+@pytest.mark.parametrize("path", ["project/new.md", "project/deploy.md"])
+@pytest.mark.parametrize("verb", ["log", "diff"])
+def test_a_document_that_is_saved_and_not_committed_is_said_to_be_so(
+    verb: str, path: str, home: Home, capsys: Said
+) -> None:
+    home.write(path, PAGE + "four\n")
+    capsys.readouterr()
+    assert cli.main([verb, path]) == 0
+    err = capsys.readouterr().err
+    assert f"/project/{path} is saved, not committed yet: the next landing does it, or neosian watch." in err
+    assert "Nothing" not in err
+    if verb == "diff":
+        assert "+four" in run(capsys, *shlex.split(err.partition("To see it: neosian ")[2]))
+    home.talk().land("More")
+    assert "not committed" not in failing_or_not(capsys, verb, path)
+
+
+def test_a_document_that_waits_is_said_with_the_kind_and_line_of_its_secret(home: Home, capsys: Said) -> None:
+    home.write("project/keys.md", "Keys\n\npassword = hunter2hunter2\n\n<private>x</private>\n")
+    said = said_beside(capsys, "log", "project/keys.md")
+    assert (
+        said
+        == "/project/project/keys.md is saved, and waits: line 3 holds a secret (password), line 5 is <private>.\n"
+    )
+
+
+def failing_or_not(capsys: Said, *words: str) -> str:
+    """What a command says on stderr."""
+    capsys.readouterr()
+    cli.main(words)
+    return capsys.readouterr().err
+
+
 # revert
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -143,6 +145,22 @@ def test_a_document_that_a_person_removes_right_before_stays_removed(
     meanwhile(monkeypatch, "_exchange", (folder / PATH).unlink, None)
     put(store, PATH, "ours\n")
     assert status(folder) == f" D {PATH}"
+
+
+def test_no_save_is_lost_at_whatever_moment_of_an_act_it_comes(store: Store, folder: Path) -> None:
+    began = time.monotonic()
+    put(store, PATH, "base\n")
+    took = time.monotonic() - began
+    for moment in range(50):
+        path, text = f"notes/{moment}.md", f"mine at {moment}\n"
+        put(store, path, "base\n", patience=20.0)
+        person = threading.Timer(took * moment / 50, save, (folder, text, path))
+        person.start()
+        put(store, path, "ours\n", patience=20.0)
+        person.join()
+        assert (folder / path).read_text() == text
+    assert taking.kept(store.repo) == []
+    assert {row[:2] for row in status(folder).splitlines()} == {" M"}
 
 
 def test_what_a_killed_writer_took_the_next_one_gives_back(store: Store, folder: Path) -> None:

@@ -6,11 +6,12 @@ import argparse
 import os
 from shlex import quote
 
-from neosian import commits, config, projects, scope
+from neosian import adopt, commits, config, output, projects, scope
 from neosian.errors import NeosianError, UsageError
 from neosian.mounts import Layout, Mount, layout
 from neosian.store import Store
 
+_NAMED = 5  # documents that are named one by one
 _ONE_SCOPE = (
     "only this scope, such as user:alice/proj:shop, shown as /project (default: the user's at /user and this "
     "directory's project at /project)"
@@ -116,6 +117,20 @@ def _plain(path: str, said: str) -> str:
 def shown(mount: Mount, path: str) -> str:
     """A path of a scope as people meet it."""
     return f"{mount.path}/{path}" if path else mount.path or "/"
+
+
+def tell_saved(mount: Mount, store: Store, path: str, more: str = "") -> bool:
+    """Say which documents at or below a path are saved and not committed yet; whether there are any."""
+    found = [each for each in adopt.saved(store.repo) if not path or f"{each}/".startswith(f"{path}/")]
+    for each in found[:_NAMED]:
+        why = adopt.why_waiting(store.repo, each)
+        waits = (
+            f"and waits: {why}" if why else "not committed yet: the next landing does it, or neosian watch"
+        )
+        output.note(f"{shown(mount, each)} is saved, {waits}.{more}")
+    if len(found) > _NAMED:
+        output.note(f"So are {len(found) - _NAMED} more (see: neosian status).")
+    return bool(found)
 
 
 def holding(args: argparse.Namespace, name: str) -> tuple[Mount, Store]:

@@ -7,7 +7,7 @@ import os
 from contextlib import closing
 
 from neosian import commits, history, output
-from neosian.commands._scopes import add_scope, holding, locate, shown
+from neosian.commands._scopes import add_scope, holding, locate, shown, tell_saved
 from neosian.errors import NeosianError, UsageError
 from neosian.history import Comparison
 from neosian.mounts import Mount
@@ -30,9 +30,13 @@ def run(args: argparse.Namespace) -> int:
         found = history.compare(store, path, old, new)
     if args.json:
         output.as_json(_as_object(found, store, path))
-    elif found.differences:
+        return 0
+    if found.differences:
         output.text(_with_line_ends(found.text).removesuffix("\n"))
-    else:
+    see = f" To see it: {history.command(store, 'diff', *([path] if path else []), 'main')}"
+    with closing(store.repo):
+        is_saved = old is None and tell_saved(mount, store, path, see)
+    if not (found.differences or is_saved):
         output.note(f"Nothing differs at {shown(mount, path)} (see: neosian log).")
     return 0
 

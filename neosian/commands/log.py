@@ -7,7 +7,7 @@ from contextlib import closing
 
 from neosian import history, output
 from neosian.commands._commits import as_object, brief, told
-from neosian.commands._scopes import add_scope, locate, shown, whole
+from neosian.commands._scopes import add_scope, locate, shown, tell_saved, whole
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +31,10 @@ def run(args: argparse.Namespace) -> int:
         (output.when(commit.at), brief(commit.actor), commit.act, commit.id[:10], commit.subject)
         for commit in told(found)
     ]
+    with closing(store.repo):
+        is_saved = store.exists and tell_saved(mount, store, path)
     if rows:
         output.text(output.table(rows, ("time", "actor", "act", "commit", "subject"), free=True))
-    else:
+    elif not is_saved:
         output.note(f"Nothing was changed at {shown(mount, path)} yet (see: neosian status).")
     return 0
