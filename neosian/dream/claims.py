@@ -6,6 +6,7 @@ Pure functions of text, in any language that people write notes in; none of them
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
@@ -355,6 +356,11 @@ _ORDERS = re.compile(
 )
 
 
+def _plain(text: str) -> str:
+    """A text in everyday letters: no wide or ornamental ones."""
+    return unicodedata.normalize("NFKC", text)
+
+
 def rules_in(text: str) -> Iterator[int]:
     """Where in a text there is a word that makes a rule of its sentence: always, never, must, from now on."""
     return (match.start() for match in _RULES.finditer(text))
@@ -362,11 +368,11 @@ def rules_in(text: str) -> Iterator[int]:
 
 def is_rule(sentence: Sentence) -> bool:
     """Whether a sentence says what holds from now on: a rule, a preference, a ban."""
-    return not sentence.is_code and _RULES.search(sentence.text) is not None
+    return not sentence.is_code and _RULES.search(_plain(sentence.text)) is not None
 
 
 def orders(sentence: Sentence) -> list[str]:
     """What of a sentence tells to do something: all of it where it is an imperative, else the commands in it."""
-    if sentence.is_code or _ORDERS.search(sentence.text):
+    if sentence.is_code or _ORDERS.search(_plain(sentence.text)):
         return [sentence.text]
     return [span[1] for span in _CODE.findall(sentence.text) if " " in span[1].strip()]
