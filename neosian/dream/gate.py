@@ -43,9 +43,7 @@ _UNSHOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^[ ]{0,3}\[[^\]\n]*\]:[ \t]*(?:#|<>)[^\n]*|<[a-z][^<>]*\b(?:hidden|style[ ]*=)[^<>]*>",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-_DISGUISED = re.compile(
-    r"\w*(?:[A-Za-z][\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]|[\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ][A-Za-z])\w*"
-)
+_DISGUISED = re.compile("[A-Za-z][\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]|[\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ][A-Za-z]")
 _BLANKS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 Rule = Callable[[Edit, Notes, "Case"], str]
