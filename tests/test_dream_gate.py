@@ -295,6 +295,9 @@ HIDDEN = [
     "[//]: # (x)",
     '<p style="display:none">x</p>',
     "a\u200db",
+    "\u0410lways",
+    "p\u0430y",
+    "\u0391lways",
 ]
 
 
@@ -309,7 +312,9 @@ def test_a_comment_in_yaml_is_refused() -> None:
     assert rule(create("It is green.\n", head='---\ndescription: "x # y"\n---\n')) == ""
 
 
-@pytest.mark.parametrize("text", ["👩‍💻 家族 👨‍👩‍👧", "❤️ ok", "می‌خواهم", "क्‍ष", "日本語"])
+@pytest.mark.parametrize(
+    "text", ["API-ключ, PDF-файл, μs, Δt", "👩‍💻 家族 👨‍👩‍👧", "❤️ ok", "می‌خواهم", "क्‍ष", "日本語"]
+)
 def test_emoji_and_joined_scripts_are_seen(text: str) -> None:
     assert rule(create(f"{text}\n")) == ""
 

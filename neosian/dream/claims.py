@@ -6,6 +6,7 @@ Pure functions of text, in any language that people write notes in; none of them
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
@@ -75,7 +76,9 @@ def _mark(line: str) -> str:
 
 def _bare(line: str) -> str:
     """A line without its mark; of a key of front matter the value."""
-    return _KEY.sub("", line[len(_mark(line)) :], count=1).strip().strip("\"'")
+    line = line[len(_mark(line)) :]
+    key = _KEY.match(line)
+    return line[key.end() if key else 0 :].strip().strip("\"'")
 
 
 _SMALL = frozenset(
@@ -194,6 +197,12 @@ _PLAIN = frozenset(
     ).split()
 )  # fmt: skip
 """Written like code, and known to everybody: no session has to say them first."""
+_LONGEST = 200  # characters of a word that are looked at one by one
+_SEAMS = re.compile(
+    r"[\s—–|\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
+    r"\U00020000-\U0003ffff]+"
+)
+"""What stands between words that may be code: blanks, dashes, and scripts that are written without blanks."""
 _PLACEHOLDER = re.compile(r"[<>$…%{}*]|\.\.\.|^\W*$|^(?:xxx+|foo|bar|example)$", re.IGNORECASE)
 
 
@@ -211,25 +220,34 @@ def identifiers(text: str) -> Mapping[str, Fact]:
     """What is written as code is: paths, flags, versions, ports, addresses, tickets, names; by key."""
     text = _without_dates(text)
     found: dict[str, Fact] = {}
-    for token in (*_code_words(text), *filter(_is_code, (word.strip(_EDGES) for word in text.split()))):
+    for token in (*_code_words(text), *filter(_is_code, map(_word, _SEAMS.split(text)))):
         key = folded(token)
         if key not in _PLAIN and not _PLACEHOLDER.search(token):
             found.setdefault(key, Fact(PATH if "/" in token or "." in token else NAME, key, token))
     return found
 
 
+def _word(token: str) -> str:
+    """A word without the signs of prose around it; a point or a colon in front may be of a path or a port."""
+    bare = token.lstrip(_EDGES.replace(".", "").replace(":", ""))
+    return bare.rstrip(_EDGES) + ("()" if bare.rstrip(".,;:!?").endswith("()") else "")
+
+
 def _code_words(text: str) -> Iterator[str]:
     """The words of code spans; a name needs no other sign there."""
     for span in _CODE.findall(_BLOCK.sub("", text)):
-        for word in span[1].split():
+        for word in _SEAMS.split(span[1]):
             word = word.strip(_EDGES.replace(".", "").replace("<", "").replace(">", "") + "=")
             if len(word) > 1 and not word.isdigit():
                 yield word
 
 
 def _is_code(word: str) -> bool:
+    if len(word) > _LONGEST:
+        return "/" in word or "_" in word
     is_plain = word.isalpha() and (word.islower() or word[1:].islower())
-    return not is_plain and bool(_IDENTIFIER.fullmatch(word)) and not _NUMBER.fullmatch(word)
+    is_number = word.count(".") < 2 and _NUMBER.fullmatch(word)
+    return not (is_plain or is_number) and _IDENTIFIER.fullmatch(word) is not None
 
 
 def _dates(text: str) -> Iterator[Fact]:
@@ -338,6 +356,11 @@ _ORDERS = re.compile(
 )
 
 
+def _plain(text: str) -> str:
+    """A text in everyday letters: no wide or ornamental ones."""
+    return unicodedata.normalize("NFKC", text)
+
+
 def rules_in(text: str) -> Iterator[int]:
     """Where in a text there is a word that makes a rule of its sentence: always, never, must, from now on."""
     return (match.start() for match in _RULES.finditer(text))
@@ -345,11 +368,11 @@ def rules_in(text: str) -> Iterator[int]:
 
 def is_rule(sentence: Sentence) -> bool:
     """Whether a sentence says what holds from now on: a rule, a preference, a ban."""
-    return not sentence.is_code and _RULES.search(sentence.text) is not None
+    return not sentence.is_code and _RULES.search(_plain(sentence.text)) is not None
 
 
 def orders(sentence: Sentence) -> list[str]:
     """What of a sentence tells to do something: all of it where it is an imperative, else the commands in it."""
-    if sentence.is_code or _ORDERS.search(sentence.text):
+    if sentence.is_code or _ORDERS.search(_plain(sentence.text)):
         return [sentence.text]
     return [span[1] for span in _CODE.findall(sentence.text) if " " in span[1].strip()]

@@ -43,6 +43,7 @@ _UNSHOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^[ ]{0,3}\[[^\]\n]*\]:[ \t]*(?:#|<>)[^\n]*|<[a-z][^<>]*\b(?:hidden|style[ ]*=)[^<>]*>",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
+_DISGUISED = re.compile("[A-Za-z][\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]|[\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ][A-Za-z]")
 _BLANKS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 Rule = Callable[[Edit, Notes, "Case"], str]
@@ -364,6 +365,8 @@ def hides_nothing(edit: Edit, notes: Notes, case: Case) -> str:
     old, new = _old(edit, notes), _new(edit, notes)
     if _hidden(new) > _hidden(old) or _hidden(edit.reason):
         return "It holds characters that cannot be seen (of no width, or that turn the direction): leave them out."
+    if set(_DISGUISED.findall(new)) - set(_DISGUISED.findall(old)):
+        return "It holds words in which letters of two alphabets look alike: write each word in one."
     if set(_UNSHOWN.findall(new)) - set(_UNSHOWN.findall(old)):
         return (
             "It holds text that is not shown (an HTML comment and the like): say it openly, or leave it out."
