@@ -149,20 +149,29 @@ def test_an_answer_that_breaks_off_is_never_used_half(at: float | bytes, silentl
     assert ask(cuts(EDITS, at), calls(EDITS), patience=30.0).said == EDITS
 
 
-def test_an_answer_at_its_limit_is_never_used_half() -> None:
-    error = trouble(calls(EDITS, stop="max_tokens"))
+def with_half_the_input(stop: str) -> Reply:
+    """A whole message whose call has half its input."""
+
+    def reply(request: Any) -> None:
+        sent: list[bytes] = []
+        request.send = lambda code, data, kind: sent.append(data)
+        calls({"edits": [{"path": "/project/a.md"}]}, stop=stop)(request)
+        del request.send
+        assert b'}]}"' in sent[0]
+        request.send(200, sent[0].replace(b'}]}"', b'"'), "text/event-stream")
+
+    return reply
+
+
+@pytest.mark.parametrize("reply", [calls(EDITS, stop="max_tokens"), with_half_the_input("max_tokens")])
+def test_an_answer_at_its_limit_is_never_used_half(reply: Reply) -> None:
+    error = trouble(reply)
     assert (error.kind, error.is_of_the_question, error.output_tokens) == (engine.TRUNCATED, True, 20)
 
 
 def test_input_of_a_call_that_is_no_json_is_not_mended() -> None:
-    def reply(request: Any) -> None:
-        whole: list[bytes] = []
-        request.send = lambda code, data, kind: whole.append(data)
-        calls({"edits": [{"path": "/project/a.md"}]})(request)
-        del request.send
-        request.send(200, whole[0].replace(b'}]}"', b'"'), "text/event-stream")
-
-    assert trouble(reply).kind == engine.UNREADABLE
+    error = trouble(with_half_the_input("tool_use"))
+    assert (error.kind, error.output_tokens) == (engine.UNREADABLE, 20)
 
 
 @pytest.mark.parametrize(

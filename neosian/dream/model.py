@@ -153,10 +153,7 @@ class Messages:
             message = stream.current_message_snapshot
         if message.stop_reason is None:
             raise self._broken_off()
-        blocks = [block.to_dict() for block in message.content]
-        for index, said in pieces.items():
-            blocks[index]["input"] = _whole(said)
-        return _Reply(message, blocks)
+        return _Reply(message, {index: "".join(said) for index, said in pieces.items()})
 
     # reading
 
@@ -171,6 +168,8 @@ class Messages:
             )
         if reply.stop == "model_context_window_exceeded":
             raise reply.unusable(engine.TOO_LONG, f"The question is longer than {self.model} can read.")
+        if not reply.is_whole:
+            raise reply.unusable(engine.UNREADABLE, f"What {self.model} called its tool with is no JSON.")
         called = _calls(reply.blocks)
         said = _text(reply.blocks) if called is None else called
         if said == "":
@@ -264,11 +263,16 @@ _HINT = "neosian dream"
 
 
 class _Reply:
-    """A whole message: its content as the API has it, why it ended, and what it cost."""
+    """A message to its end: its content as the API has it, why it ended, and what it cost.
 
-    def __init__(self, message: anthropic.types.Message, blocks: list[dict[str, Any]]) -> None:
+    ``inputs`` are the texts of streamed inputs by the place of their call. The SDK completes a text that is cut, so
+    they are read once more: ``is_whole`` says whether each was JSON to its last character.
+    """
+
+    def __init__(self, message: anthropic.types.Message, inputs: Mapping[int, str]) -> None:
         usage = message.usage
-        self.blocks = blocks
+        self.blocks = [block.to_dict() for block in message.content]
+        self.is_whole = all(_is_json(said) for said in inputs.values())
         self.stop = str(message.stop_reason)
         self.model = str(message.model)
         cached = (usage.cache_creation_input_tokens or 0) + (usage.cache_read_input_tokens or 0)
@@ -350,9 +354,12 @@ def _blocks(message: MessageParam) -> list[dict[str, Any]]:
     return cast("list[dict[str, Any]]", message["content"])
 
 
-def _whole(pieces: list[str]) -> object:
-    """The input of a streamed tool call, which must be JSON to its last character."""
-    return json.loads("".join(pieces) or "{}")
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text or "{}")
+    except ValueError:
+        return False
+    return True
 
 
 def _calls(blocks: Iterable[Mapping[str, Any]]) -> object:
