@@ -14,7 +14,7 @@ from shlex import quote
 
 from neosian import adopt, audit, commits, documents, editing, files, publish
 from neosian.draft import Draft
-from neosian.errors import GitError, NeosianError
+from neosian.errors import BrokenStoreError, GitError, NeosianError
 from neosian.plumbing import FOLDER, NOTHING, object_id
 from neosian.publish import LOGS, in_log
 from neosian.store import NoStoreError
@@ -272,6 +272,14 @@ def body(repo: Repo, id: str) -> bytes:
     return found[1] if found and found[0] == "blob" else b""
 
 
+def sure_body(repo: Repo, id: str) -> bytes:
+    """A blob's bytes, for what is to be written again: one that a crash took must not pass for an empty text."""
+    found = repo.object(id)
+    if found is None:
+        raise BrokenStoreError(f"A text of {repo.path} cannot be read ({id[:12]}).", "neosian status")
+    return found[1]
+
+
 def _paired(changed: Mapping[str, tuple[str, str]], text: Callable[[str], bytes]) -> list[Move]:
     """The changes by path, a path that is gone and one that came with the same or nearly the same text as one move."""
     gone = {path: before for path, (before, after) in changed.items() if after == NOTHING != before}
@@ -408,7 +416,7 @@ def text_at(store: Store, rev: str, path: str) -> bytes | None:
     if entry is not None and not entry.mode.startswith("100"):
         what = "a folder" if entry.mode == FOLDER else "a link or a submodule"
         raise NoText(f"{path} is {what}, not a document.", command(store, "log", path))
-    return None if entry is None else body(store.repo, entry.id)
+    return None if entry is None else sure_body(store.repo, entry.id)
 
 
 def _in_folder(store: Store, path: str) -> bytes | None:

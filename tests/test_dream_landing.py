@@ -30,6 +30,7 @@ from tests.dreaming import (
     session,
     start,
     stores,
+    take_back,
     text,
     trailers_of,
     waiting,
@@ -492,6 +493,23 @@ def test_killed_at_any_step_it_lands_once_and_whole(step: int, home: Home) -> No
     assert [
         len(git(below, "log", "--merges", "--format=%h").split()) for below in (home.shop, home.user)
     ] == [1, 1]
+
+
+def test_killed_right_after_its_merge_it_is_not_merged_again(home: Home) -> None:
+    killed = """
+        from neosian.dream import landing
+        whole = landing._hand_over
+        landing._hand_over = lambda run, store: os.kill(os.getpid(), 9) if store is run.turns else whole(run, store)
+    """
+    session(start(home), {"a.md": NEW}, waits={"w.md": NEW})
+    code = "(run,) = unfinished(stores(home))\nland(home, run)\n"
+    assert [in_process(home, code, killed), in_process(home, code, killed)] == [-9, -9]
+    tip = git(home.shop, "rev-parse", "main")
+    take_back(home)  # what was done since is not undone by going on
+    (run,) = unfinished(stores(home))
+    land(home, run)
+    assert (text(home, "a.md"), list(waiting(home))) == (None, ["w.md"])
+    assert [tip] == git(home.shop, "log", "--merges", "--format=%H").split()
 
 
 def test_of_two_dreams_of_the_same_turns_the_second_is_dropped(home: Home) -> None:

@@ -212,6 +212,14 @@ def test_a_name_under_which_nothing_waits_is_an_error(home: Home) -> None:
     assert list(waiting(home)) == ["deploy.md", "tools/flags.md"]
 
 
+def test_what_somebody_answered_meanwhile_is_let_be(home: Home) -> None:
+    before = {each.id: each.commit.id for each in review.reviews(home.store())}
+    edit(home, f"{RUN}-1", BOB)
+    reject(home, f"{RUN}-2")
+    review._drop(home.store(), before)
+    assert waiting(home) == {"deploy.md": BOB}
+
+
 @pytest.mark.parametrize("step", range(0, 16, 3))
 def test_killed_at_any_step_it_is_accepted_once(step: int, home: Home) -> None:
     names = ("neosian.plumbing:Repo.update_refs", "neosian.draft:Draft.write", "neosian.gitlocks:MainLock.commit",

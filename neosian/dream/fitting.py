@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from neosian import adopt, documents, history, paths
-from neosian.errors import BrokenStoreError
 from neosian.plumbing import FILE, PROGRAM
 from neosian.revert import Conflict
 
@@ -11,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from neosian.draft import Draft
     from neosian.history import Move
-    from neosian.plumbing import Repo
 
 IS_GONE = "it was deleted meanwhile."
 IS_PINNED = "it is pinned."
@@ -146,12 +144,4 @@ class Fitter:
         return not self._by_person and documents.read(held).pinned
 
     def _text(self, id: str) -> bytes:
-        return text_of(self._draft.repo, id)
-
-
-def text_of(repo: Repo, id: str) -> bytes:
-    """A blob's bytes. One that a crash took is an error: it must not pass for an empty note."""
-    found = repo.object(id)
-    if found is None:
-        raise BrokenStoreError(f"A note of {repo.path} cannot be read ({id[:12]}).", "neosian status")
-    return found[1]
+        return history.sure_body(self._draft.repo, id)

@@ -10,7 +10,7 @@ import time
 from neosian import adopt, commits, history
 from neosian.draft import Draft
 from neosian.dream import review
-from neosian.dream.fitting import Fitter, text_of
+from neosian.dream.fitting import Fitter
 from neosian.dream.past import DREAMT, RUN, run_of
 from neosian.dream.review import NAME, REVIEW, commit_apart, draft_change
 from neosian.dream.run import PATIENCE, RunError, between
@@ -205,7 +205,7 @@ def _replayed(repo: Repo, base: str, tip: str, without: Container[str | None]) -
     draft = Draft(repo, base)
     for commit in between(repo, base, tip):
         kept = {
-            each.path: None if each.after == NOTHING else text_of(repo, each.after)
+            each.path: None if each.after == NOTHING else history.sure_body(repo, each.after)
             for each in repo.diff(commit.parents[0], commit.id)
             if each.path not in without
         }
@@ -232,7 +232,7 @@ def _gathered(repo: Repo, base: str, move: Move, found: Sequence[Commit]) -> str
     trailers.pop(DREAMT, None)
     changes: dict[str, bytes | None] = {move.was: None} if move.was is not None else {}
     if move.path is not None:
-        changes[move.path] = text_of(repo, move.after)
+        changes[move.path] = history.sure_body(repo, move.after)
     at = by[-1].at if by else time.time()
     return commit_apart(repo, base, changes, _reasons_of(by, repo, named), trailers, at)
 
