@@ -46,11 +46,13 @@ stress: $(READY) ## land thousands of turns while people and kill signals get in
 walkthrough: $(READY) ## install the real client and play two sessions offline (fetches the client once)
 	@$(PY) tests/walkthrough/run.py $(CLIENTS) $(ARGS)
 
-man: $(READY) ## build/neosian.1
+man: $(READY) ## write the man page, build/neosian.1: `man build/neosian.1` shows it
 	@mkdir -p build
-	@$(VENV)/bin/argparse-manpage --module neosian.cli --function build_parser \
+	@COLUMNS=80 $(VENV)/bin/argparse-manpage --module neosian.cli --function build_parser \
 		--prog neosian --project-name neosian --manual-title "neosian manual" \
-		--description "a memory wiki for coding agents" --output build/neosian.1
+		--description "a memory wiki for coding agents" --output build/neosian.1.raw
+	@$(PY) -m tests.manpage < build/neosian.1.raw > build/neosian.1
+	@rm build/neosian.1.raw
 	@echo build/neosian.1
 
 docs: $(READY) ## write docs/cli.md anew from the command's own parser

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from neosian import scope
+from neosian import editing, scope
 from neosian.context import CLOSED
 from neosian.errors import NeosianError, UsageError
-from neosian.memory import Done, Memory
+from neosian.memory import Conflict, Done, Memory
 from neosian.wiki import Wiki
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from neosian.entries import Entry
 
 STATUSES = {"add": "open", "start": "doing", "done": "done", "drop": "dropped"}
 """What each verb makes of an item."""
@@ -19,26 +21,28 @@ _FOLDER = "board"
 
 
 class Item:
-    """An item: its ``slug`` and path, what is to be done, its status, who changed it last (who holds it) and when."""
+    """An item of the board: its ``slug``, by which it is named, its path, and what the index knows of it."""
 
-    __slots__ = ("actor", "changed", "path", "slug", "status", "title")
+    __slots__ = ("entry", "path", "slug")
 
-    def __init__(self, path: str, slug: str, title: str, status: str, actor: str, changed: float) -> None:
-        self.path = path
-        self.slug = slug
-        self.title = title
-        self.status = status
-        self.actor = actor
-        self.changed = changed
+    def __init__(self, mount: str, entry: Entry) -> None:
+        self.slug = entry.path[len(_FOLDER) + 1 : -len(".md")]
+        self.path = f"{mount}/{entry.path}"
+        self.entry = entry
+
+    @property
+    def title(self) -> str:
+        """What is to be done."""
+        return self.entry.title or self.entry.description or self.slug
 
     @property
     def is_open(self) -> bool:
         """Whether somebody still has to do it."""
-        return self.status.lower() not in CLOSED
+        return self.entry.status.lower() not in CLOSED
 
     def json(self) -> dict[str, object]:
         """The fields that `--json` prints."""
-        return {name: getattr(self, name) for name in ("slug", "path", "title", "status", "actor", "changed")}
+        return {"slug": self.slug, "path": self.path, **self.entry.json()}
 
 
 class UnknownItem(NeosianError):
@@ -51,17 +55,13 @@ class UnknownItem(NeosianError):
 
 def items(wiki: Wiki) -> list[Item]:
     """Every item of the board of all mounts, the last changed first."""
-    found = []
-    for mount in wiki.mounts:
-        for entry in wiki.entries(mount):
-            if entry.path.startswith(f"{_FOLDER}/") and entry.status:
-                slug = entry.path[len(_FOLDER) + 1 : -len(".md")]
-                title = entry.title or entry.description or slug
-                path = f"{mount.mount}/{entry.path}"
-                found.append(
-                    Item(path, slug, title, entry.status, entry.actor or entry.source, entry.changed)
-                )
-    return sorted(found, key=lambda item: -item.changed)
+    found = [
+        Item(mount.mount, entry)
+        for mount in wiki.mounts
+        for entry in wiki.entries(mount)
+        if entry.path.startswith(f"{_FOLDER}/") and entry.status
+    ]
+    return sorted(found, key=lambda item: -item.entry.changed)
 
 
 def add(memory: Memory, title: str, body: str = "") -> Done:
@@ -72,12 +72,14 @@ def add(memory: Memory, title: str, body: str = "") -> Done:
         raise UsageError(
             "An item of the board needs a title: what is to be done.", "neosian board add 'What to do'"
         )
-    taken = {item.slug for item in items(memory.wiki)}
+    text = f"---\ntitle: {editing.quoted(title)}\nstatus: {STATUSES['add']}\n---\n{body}"
     number = 1
-    while (name := slug if number == 1 else f"{slug}-{number}") in taken:
-        number += 1
-    text = f"---\ntitle: {_quoted(title)}\nstatus: {STATUSES['add']}\n---\n{body}"
-    return memory.create(f"{memory.wiki.turns.mount}/{_FOLDER}/{name}.md", text)
+    while True:
+        name = slug if number == 1 else f"{slug}-{number}"
+        try:
+            return memory.create(f"{memory.wiki.turns.mount}/{_FOLDER}/{name}.md", text)
+        except Conflict:
+            number += 1
 
 
 def update(memory: Memory, name: str, verb: str) -> Done:
@@ -88,10 +90,6 @@ def update(memory: Memory, name: str, verb: str) -> Done:
     if len(likely) != 1 or not name:
         raise UnknownItem(name, known)
     said = {"start": "Start", "done": "Finish", "drop": "Drop", "add": "Reopen"}[verb]
-    return memory.set_key(likely[0].path, "status", STATUSES[verb], said)
-
-
-def _quoted(text: str) -> str:
-    import json
-
-    return json.dumps(text, ensure_ascii=False)
+    # Whoever starts an item holds it, until it is done or given back.
+    holder = (memory.writer.actor or memory.writer.signature().name) if verb == "start" else None
+    return memory.set_keys(likely[0].path, lambda page: {"status": STATUSES[verb], "holder": holder}, said)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Damaged = sqlite.DatabaseError
 Unable = sqlite.OperationalError  # locked, read-only, a full disk: the file itself is sound
-VERSION = 4
+VERSION = 5
 _APPLICATION = 0x6E656F73  # "neos"
 _WORD = r"[^\W\d_]{4,24}"
 _REMEMBERED = 500_000  # words; a process that has seen more of them asks the table
@@ -41,7 +41,7 @@ CREATE TABLE turn(id INTEGER PRIMARY KEY, session INTEGER, n INTEGER, at REAL, e
 CREATE TABLE body(id INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE document(id INTEGER PRIMARY KEY, path TEXT UNIQUE, mark TEXT, crc INTEGER, modified REAL, title TEXT,
     description TEXT, said TEXT, pinned INTEGER, status TEXT, name TEXT, expires TEXT, flagged TEXT,
-    secret INTEGER);
+    secret INTEGER, holder TEXT);
 CREATE TABLE section(id INTEGER PRIMARY KEY, document INTEGER, heading TEXT);
 CREATE INDEX section_document ON section(document);
 CREATE TABLE act(seq INTEGER PRIMARY KEY, id TEXT UNIQUE, parent TEXT, at REAL, actor TEXT, email TEXT, act TEXT,
@@ -74,15 +74,17 @@ class Cache:
     # -- the file
 
     def _open(self) -> None:
-        for way in (self._on_disk, self._on_disk, self._read_only, self._in_memory):
+        for way in (self._on_disk, self._on_disk, self._read_only):
             try:
                 self.db, self.readonly = way()
                 return
-            except (OSError, Unable):
-                continue  # locked for too long, or a folder that cannot be written: the next way
+            except (OSError, Unable) as error:
+                if is_locked(error):
+                    break  # whichever way it is opened, its writer has it: waiting once is enough
+                continue  # a folder that cannot be written, say: the next way
             except Damaged:
                 self._remove()
-        raise AssertionError("SQLite cannot even work in memory")
+        self.db, self.readonly = self._in_memory()
 
     def _on_disk(self) -> tuple[Any, bool]:
         files.make_dir(os.path.dirname(self.path))

@@ -6,7 +6,7 @@ import os
 import select
 import time
 
-from neosian.errors import GitError
+from neosian.errors import GitError, NoGitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,19 @@ def clean_environment(nowhere: str) -> dict[str, str]:
     return {**kept, **_OURS, "HOME": nowhere, "XDG_CONFIG_HOME": nowhere}
 
 
+_forgotten: list[int] = []
+
+
+def _reap_forgotten() -> None:
+    for pid in _forgotten[:]:
+        try:
+            has_ended = os.waitpid(pid, os.WNOHANG)[0] == pid
+        except ChildProcessError:  # whoever runs us reaps every child
+            has_ended = True
+        if has_ended:
+            _forgotten.remove(pid)
+
+
 def spawn(argv: list[str], environment: Mapping[str, str], timeout: float) -> Child:
     """Start a git child that may take ``timeout`` seconds for each answer."""
     if not hasattr(os, "posix_spawnp"):  # pragma: no cover - Windows
@@ -59,6 +72,8 @@ class Child:
         self._until = time.monotonic() + timeout
         self._buffer = bytearray()
         self._status: int | None = None
+        self._in = self._out = self._err = -1
+        _reap_forgotten()
         their_in, self._in = os.pipe()
         self._out, their_out = os.pipe()
         self._err, their_err = os.pipe()
@@ -75,10 +90,16 @@ class Child:
             )
         except OSError as error:
             self._close_ours()
-            raise GitError(("start",), 127, f"cannot run {argv[0]}: {error.strerror}") from None
+            raise NoGitError(argv[0], error.strerror) from None
         finally:
             for end in (their_in, their_out, their_err):
                 os.close(end)
+
+    def __del__(self) -> None:
+        """Whoever forgets a child leaves no process behind: it ends with its pipes, and the next start reaps it."""
+        if self._status is None and self._out >= 0:
+            self._close_ours()
+            _forgotten.append(self.pid)
 
     def _close_ours(self) -> None:
         for end in (self._in, self._out, self._err):
@@ -91,7 +112,7 @@ class Child:
         poller.register(end, event)
         if not poller.poll(max(0.0, self._until - time.monotonic()) * 1000):
             self.kill()
-            raise GitError(tuple(self._argv[-2:]), -1, "it took too long and was ended")
+            raise GitError(tuple(self._argv[1:]), -1, "it took too long and was ended")
 
     def write(self, data: bytes) -> None:
         """Send a request far smaller than a pipe's buffer; its answers get the whole time limit anew."""
@@ -144,7 +165,7 @@ class Child:
             ready = poller.poll(max(0.0, self._until - time.monotonic()) * 1000)
             if not ready:
                 self.kill()
-                raise GitError(tuple(self._argv[-2:]), -1, "it took too long and was ended")
+                raise GitError(tuple(self._argv[1:]), -1, "it took too long and was ended")
             for end, _ in ready:
                 if end == self._in:
                     try:
@@ -177,7 +198,7 @@ class Child:
         said = b""
         while piece := os.read(self._err, 1 << 16):
             said += piece
-        return GitError(tuple(self._argv[-2:]), self._reap(), said.decode("utf-8", "replace"))
+        return GitError(tuple(self._argv[1:]), self._reap(), said.decode("utf-8", "replace"))
 
     def close(self) -> int:
         """Close its stdin and wait for its end (it has nothing more to say)."""

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 
-from neosian.errors import GitError
+from neosian.errors import GitError, NoGitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Child:
                 stderr=subprocess.PIPE,
             )
         except OSError as error:
-            raise GitError(("start",), 127, f"cannot run {argv[0]}: {error.strerror}") from None
+            raise NoGitError(argv[0], error.strerror) from None
         self.pid = self._process.pid
         assert self._process.stdout is not None
         assert self._process.stderr is not None
@@ -66,7 +66,7 @@ class Child:
             piece = self._pieces.get(timeout=max(0.0, self._until - time.monotonic()))
         except queue.Empty:
             self.kill()
-            raise GitError(tuple(self._argv[-2:]), -1, "it took too long and was ended") from None
+            raise GitError(tuple(self._argv[1:]), -1, "it took too long and was ended") from None
         self._buffer += piece
         return bool(piece)
 
@@ -106,7 +106,7 @@ class Child:
     def failed(self) -> GitError:
         """The error of a child that stopped answering."""
         status = self.close()
-        return GitError(tuple(self._argv[-2:]), status, self._errors.decode("utf-8", "replace"))
+        return GitError(tuple(self._argv[1:]), status, self._errors.decode("utf-8", "replace"))
 
     def close(self) -> int:
         """Close its stdin and wait for its end."""

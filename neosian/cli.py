@@ -7,9 +7,10 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from neosian import __version__
-from neosian.errors import NeosianError, UsageError
+from neosian.errors import NeosianError, UsageError, did_you_mean
 
 COMMANDS = {
     "record": "record one hook event, or install and remove the hooks",
@@ -40,7 +41,7 @@ FAILED, BAD_INVOCATION, INTERRUPTED = 1, 2, 130
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of the whole command line, or of one command, whose module alone is then imported."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="neosian", description="A memory wiki for coding agents, in plain files under git.",
         formatter_class=_trial,
     )  # fmt: skip
@@ -71,26 +72,27 @@ def _trial(prog: str) -> argparse.HelpFormatter:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    named = words[0] if words and words[0] in COMMANDS else None
     root = ""
     try:
-        parser = build_parser(named)
-        args, rest = parser.parse_known_args(words)
+        args, rest = build_parser(_named(words)).parse_known_args(words)
         if rest and args.command != "search":
-            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+            args.parser.error(f"unrecognized arguments: {' '.join(rest)}")
         elif rest:
             args.query += rest  # any text is a query, `--no-verify` too
         root = args.root or ""
         status: int = importlib.import_module(f"neosian.commands.{args.command}").run(args)
         sys.stdout.flush()
         return status
+    except SystemExit as ended:  # --help and --version, or what argparse refused
+        if _flushed():
+            raise
+        return FAILED if ended.code == 0 else BAD_INVOCATION
     except NeosianError as error:
         return _tell(str(error), error.hint, BAD_INVOCATION if isinstance(error, UsageError) else FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has seen enough; keep Python from telling of it again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_stdout()  # whoever read it has seen enough
         return 0
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
@@ -101,12 +103,83 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
 
 
+class _Parser(argparse.ArgumentParser):
+    """Takes a command's options before, between and behind its arguments. What it read says, as ``parser``, which
+    parser read it: a command's own usage belongs beside what is wrong with the command."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        words = sys.argv[1:] if args is None else list(args)
+        found, rest = super().parse_known_args(self._options_first(words), namespace)
+        if not hasattr(found, "parser"):
+            found.parser = self
+        return found, rest
+
+    def _options_first(self, words: list[str]) -> list[str]:
+        """The words of a command with its options in front, each with its value.
+
+        argparse fills optional arguments from the first words it meets, and takes none behind an option any more.
+        """
+        if any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
+            return words
+        options: list[str] = []
+        others: list[str] = []
+        at = 0
+        while at < len(words) and words[at] != "--":
+            action = self._option(words[at])
+            (others if action is None else options).append(words[at])
+            at += 1
+            if action is not None and action.nargs is None and "=" not in words[at - 1]:
+                if at == len(words):
+                    return words  # its value is missing, which argparse tells
+                options.append(words[at])
+                at += 1
+        return options + others + words[at:]
+
+    def _option(self, word: str) -> argparse.Action | None:
+        """The option that a word names, whole or by a beginning that no other has."""
+        name = word.partition("=")[0]
+        if not name.startswith("--"):
+            return self._option_string_actions.get(name)
+        known = self._option_string_actions
+        begun = {id(action): action for option, action in known.items() if option.startswith(name)}
+        return known.get(name) or (next(iter(begun.values())) if len(begun) == 1 else None)
+
+
+def _named(words: list[str]) -> str | None:
+    """The command that the first word names, None where it is an option of the whole program."""
+    if not words:
+        raise UsageError(
+            "No command was given. usage: neosian COMMAND ...", "neosian --help, or neosian docs quickstart"
+        )
+    if words[0].startswith("-"):
+        return None
+    if words[0] not in COMMANDS:
+        near = did_you_mean(words[0], COMMANDS)
+        raise UsageError(f"There is no command {words[0]!r}.{near}", "neosian --help")
+    return words[0]
+
+
 def _tell(said: str, hint: str, status: int) -> int:
-    sys.stdout.flush()
+    _flushed()
     from neosian.output import printable
 
     sys.stderr.write(printable(f"neosian: {said}\n" + (f"  try: {hint}\n" if hint else "")))
     return status
+
+
+def _flushed() -> bool:
+    """Whether stdout took all that it was given; what it did not take is let go."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _let_go_of_stdout()
+        return False
+    return True
+
+
+def _let_go_of_stdout() -> None:
+    """Have what is left of our output go nowhere, for Python would try again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _keep_traceback(root: str, error: Exception) -> str:

@@ -128,6 +128,11 @@ def _beginning_with(repo: Repo, name: str) -> list[str]:
     return [id for id in found if (repo.object(id) or ("",))[0] == "commit"]
 
 
+def undo_command(commit: str) -> str:
+    """What is typed to take a commit back."""
+    return f"neosian revert {commit[:10]}"
+
+
 def log(repo: Repo, *args: str) -> list[Commit]:
     """What `git log ARGS` lists, newest first, each with its changes."""
     said = repo.git(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from neosian import fastjson, files
-from neosian.errors import NeosianError
+from neosian.errors import NeosianError, did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ THROWAWAY = ("/tmp/claude-*/**", "/private/tmp/claude-*/**")
 class Config:
     """Every setting with its default; names are those of `config.toml`, the section in front.
 
-    A setting that cannot be meant as it stands keeps its default, the others count; ``wrong`` has a sentence each.
+    A setting that cannot be meant as it stands keeps its default, the others count; ``wrong`` has a sentence each, and
+    one for each name that no setting has.
     """
 
     __slots__ = (
@@ -51,13 +52,18 @@ class Config:
         self.context_recall = table.switch("context", "recall", True)
         self.context_budget = table.number("context", "budget", 9500)
         self.project_throwaway = table.texts("project", "throwaway", THROWAWAY)
+        for name, value in table.complain_of_the_rest():
+            # A slip in the name, too. The launcher goes by the same two signs.
+            if value != "all" and ("capture" in name or value == "marked") and self.record_capture == "all":
+                self.record_capture = "marked"
+                self.wrong.append("Until that is mended, record.capture counts as marked.")
 
 
 class ConfigError(NeosianError):
     """A file of settings that cannot be read as TOML."""
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path} is not TOML: {reason}.", f"edit {path}")
+        super().__init__(f"{path} is not TOML: {reason}.", f"open {path} in an editor")
 
 
 def load(home: str) -> tuple[Config, str]:
@@ -66,8 +72,11 @@ def load(home: str) -> tuple[Config, str]:
     try:
         found = Config(parsed_toml(path, os.path.join(home, "cache", "config.json")))
     except (ConfigError, OSError) as error:
-        return Config(), f"{error} Its settings do not count until it is mended."
-    return found, f"{path}: {'; '.join(found.wrong)}. The default counts instead." if found.wrong else ""
+        found = Config()
+        if "capture" in files.strange(path):
+            found.record_capture = "marked"  # the launcher reads that line all the same
+        return found, f"{error} Its settings do not count until it is mended."
+    return found, f"{path}: {' '.join(found.wrong)}" if found.wrong else ""
 
 
 def parsed_toml(path: str, cache: str) -> dict[str, Any]:
@@ -104,6 +113,7 @@ class _Table:
     def __init__(self, said: Mapping[str, Any], wrong: list[str]) -> None:
         self._said = said
         self._wrong = wrong
+        self._known: dict[str, list[str]] = {}
 
     def number(self, section: str, key: str, default: int) -> int:
         """A whole number of at least 0."""
@@ -126,7 +136,7 @@ class _Table:
         found = self._find(section, key, default)
         if isinstance(found, str) and found in choices:
             return found
-        self._complain(section, key, f"one of {', '.join(choices)}", found)
+        self._complain(section, key, f"one of {', '.join(choices)}", found, otherwise)
         return otherwise
 
     def switch(self, section: str, key: str, default: bool) -> bool:
@@ -137,14 +147,38 @@ class _Table:
         self._complain(section, key, "true or false", found)
         return default
 
+    def complain_of_the_rest(self) -> list[tuple[str, object]]:
+        """Name and value of what the file says and nobody asked for; each name is added to ``wrong``."""
+        rest: list[tuple[str, object]] = []
+        for section, said in self._said.items():
+            known = self._known.get(section)
+            if known is None:
+                where = "table" if isinstance(said, dict) else "setting"
+                names = [
+                    *self._known,
+                    *(f"{name}.{key}" for name in self._known for key in self._known[name]),
+                ]
+                self._wrong.append(f"There is no {where} {section}.{did_you_mean(section, names)}")
+                rest += said.items() if isinstance(said, dict) else [(section, said)]
+            elif isinstance(said, dict):
+                for key in [key for key in said if key not in known]:
+                    self._wrong.append(f"There is no setting {section}.{key}.{did_you_mean(key, known)}")
+                    rest.append((key, said[key]))
+        return rest
+
     def _find(self, section: str, key: str, default: object) -> object:
+        self._known.setdefault(section, []).append(key)
         found = self._said.get(section, {})
         if not isinstance(found, dict):
             self._complain(section, "", "a table", found)
             return default
         return found.get(key, default)
 
-    def _complain(self, section: str, key: str, wanted: str, found: object) -> None:
-        said = f"{section}{'.' if key else ''}{key} must be {wanted}, not {found!r}"
+    def _complain(
+        self, section: str, key: str, wanted: str, found: object, otherwise: str = "the default"
+    ) -> None:
+        said = (
+            f"{section}{'.' if key else ''}{key} must be {wanted}, not {found!r}; {otherwise} counts instead."
+        )
         if said not in self._wrong:
             self._wrong.append(said)

@@ -213,7 +213,7 @@ def _profile(
     for mount, entry in sorted(entries, key=lambda pair: not pair[1].path.startswith("profile/")):
         if not (entry.pinned or entry.path.startswith("profile/")) or entry.flagged:
             continue
-        data = files.read(os.path.join(mount.store.path, entry.path))
+        data = files.readable(os.path.join(mount.store.path, entry.path))
         body = plain(documents.read(data).body) if data is not None else ""
         head = f"{text}\n" if text else "# Profile and pinned notes\n"
         head += f"## {place_of(mount.path, entry)} ({origin_of(entry, now)})\n"
@@ -232,15 +232,25 @@ def _board(
     open_items = [
         (mount, entry)
         for mount, entry in entries
-        if entry.path.startswith("board/") and entry.status and not is_closed(entry) and not entry.flagged
+        if entry.path.startswith("board/") and entry.status and not is_closed(entry)
     ]
     lines = [
-        f"- {place_of(mount.path, entry)} [{one_line(entry.status, 20)}] {one_line(entry.title or entry.description)}"
-        f" ({one_line(entry.actor or entry.source, 60)}, {ago(entry.changed, now)})"
+        board_line(place_of(mount.path, entry), entry, now)
         for mount, entry in sorted(open_items, key=lambda pair: -pair[1].changed)
     ]
     text = _fit(["# Board", *lines], room, cost, "(more under board/)") if lines else ""
     return text, {place_of(mount.path, entry) for mount, entry in open_items} if text else set()
+
+
+def board_line(name: str, entry: Entry, now: float) -> str:
+    """An item of the board: its status, what is to be done, who holds it."""
+    about = [
+        *([f"held by {one_line(entry.holder, 60)}"] if entry.holder else []),
+        ago(entry.changed, now),
+        *([doubt] if (doubt := doubt_of(entry, date_of(now))) else []),
+    ]
+    said = one_line(entry.title or entry.description)
+    return f"- {name} [{one_line(entry.status, 20)}] {said} ({', '.join(about)})"
 
 
 def is_closed(entry: Entry) -> bool:

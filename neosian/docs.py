@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from neosian import resources
-from neosian.errors import NeosianError
+from neosian.errors import NeosianError, did_you_mean
 
 _FOLDER = "docs"
 _SUFFIX = ".md"
@@ -24,10 +24,12 @@ def topics() -> list[Topic]:
 
 
 def page(topic: str) -> str:
-    """The whole page, as it was written; case does not matter, and an unknown topic is an error."""
-    file = _files().get(topic.lower())
+    """The whole page, as it was written; case and `.md` do not matter, and an unknown topic is an error."""
+    name = topic.lower().removeprefix(f"{_FOLDER}/").removesuffix(_SUFFIX)
+    pages = _files()
+    file = pages.get(name)
     if file is None:
-        raise NeosianError(f"There is no page named {topic}.", "neosian docs")
+        raise NeosianError(f"There is no page named {topic}.{did_you_mean(name, pages)}", "neosian docs")
     return resources.text(_FOLDER, file)
 
 

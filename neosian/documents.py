@@ -8,6 +8,7 @@ more than a hook may. What is not understood is skipped, never an error, and the
 from __future__ import annotations
 
 import os
+import zlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ HEADER_LIMIT = 64 * 1024
 _ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t", "\\/": "/"}
 _BLOCK_MARKS = ("|", ">", "|-", ">-", "|+", ">+")
 _TRUE = ("true", "yes", "on", "1")
+_SAID_OF = " (said of "  # and a fingerprint, behind the reason of a flag that one of our verbs set
 _FALSE = ("", "false", "no", "off", "0", "null", "~")
 
 
@@ -25,11 +27,11 @@ class Document:
     """One document as read: what its front matter says in plain scalars, the front matter itself, and the body.
 
     ``when`` and ``expires`` are as written (a date such as `2026-11-29`). ``flagged`` is the reason, "yes" where none
-    is given, "" for a document that is not flagged.
+    is given, "" for a document that is not flagged, or has changed since.
     """
 
     __slots__ = (
-        "body", "description", "expires", "flagged", "header", "name", "pinned", "status", "title", "when"
+        "body", "description", "expires", "flagged", "header", "holder", "name", "pinned", "status", "title", "when"
     )  # fmt: skip
 
     def __init__(self, header: str, body: str) -> None:
@@ -38,16 +40,34 @@ class Document:
         self._take(scalars(header))
 
     def _take(self, header: dict[str, str]) -> None:
-        flagged = header.get("flagged", "")
         self.name = header.get("name", "")
         self.title = header.get("title", "")
         self.description = header.get("description", "")
         self.when = header.get("when", "")
         self.status = header.get("status", "")
         self.expires = header.get("expires", "")
+        self.holder = header.get("holder", "")
         self.pinned = truth(header.get("pinned", "")) is True
+        flagged = header.get("flagged", "")
         flag = truth(flagged)
-        self.flagged = flagged if flag is None else "yes" if flag else ""
+        self.flagged = self._standing(flagged) if flag is None else "yes" if flag else ""
+
+    def _standing(self, flagged: str) -> str:
+        """A flag's reason, unless it was said of another text than this one."""
+        reason, mark, rest = flagged.rpartition(_SAID_OF)
+        if not mark or len(rest) != 9 or rest[8] != ")":
+            return flagged
+        return reason if rest[:8] == self.fingerprint else ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight digits that tell this text from another; of the front matter only what is said in it counts."""
+        said = "\n".join((self.title, self.description, self.when, self.body.strip()))
+        return f"{zlib.crc32(said.encode('utf-8', 'replace')):08x}"
+
+    def flag(self, reason: str) -> str:
+        """What goes under `flagged` for this text: once the text changes the flag stands no longer."""
+        return f"{reason}{_SAID_OF}{self.fingerprint})"
 
 
 def read(data: bytes) -> Document:
@@ -176,6 +196,12 @@ def is_document(path: str) -> bool:
         and path != "README.md"
         and not any(part.startswith(".") for part in parts)
     )
+
+
+def is_of_skill(path: str) -> bool:
+    """Whether a path inside a scope lies in the folder of a skill: `skills/<name>/scripts/tag.sh`."""
+    parts = path.split("/")
+    return parts[0] == "skills" and len(parts) > 2 and not any(part.startswith(".") for part in parts)
 
 
 def walk(root: str) -> Iterator[tuple[str, os.stat_result]]:

@@ -10,9 +10,11 @@ import json
 import re
 
 from neosian import documents
+from neosian.decoding import decoded, encoding
 from neosian.errors import NeosianError
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_ENCODING = "utf-8"
 _BOM = "\ufeff"
 _QUOTED = re.compile(r"""[ \t]*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""")
 _FIRST_KEY = re.compile(r"(?![\s{\[]|-[ \t])(?:\?[ \t]|.*:(?:\s|$))")
@@ -86,7 +88,17 @@ def _common(one: str, two: str) -> int:
 
 def shown(data: bytes) -> str:
     """A document's text as whoever edits it sees it: line ends are `\\n`, no byte order mark, U+FFFD for bad bytes."""
+    if encoding(data) != _ENCODING:
+        return _plain(decoded(data))
     return _Text(data).flat.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _check(data: bytes) -> None:
+    """Refuse a text into which UTF-8 cannot be put."""
+    if (kind := encoding(data)) != _ENCODING:
+        raise EditError(
+            f"It is written in {kind[:-3].upper()}, and only UTF-8 can be edited.", "save it as UTF-8"
+        )
 
 
 def clean(text: str) -> str:
@@ -101,6 +113,7 @@ def _plain(text: str) -> str:
 
 def str_replace(data: bytes, old: str, new: str) -> bytes:
     """The document with ``old``, which must stand in it exactly once, replaced by ``new``."""
+    _check(data)
     text, old, new = _Text(data), _plain(old).removeprefix(_BOM), clean(new)
     if not old:
         raise EditError("old_str is empty: it must be the text that is to be replaced.")
@@ -126,6 +139,7 @@ def str_replace(data: bytes, old: str, new: str) -> bytes:
 
 def insert(data: bytes, line: int, new: str) -> bytes:
     """The document with lines added after line ``line``; 0 is its beginning."""
+    _check(data)
     text, new = _Text(data), clean(new)
     ends = [found.end() for found in re.finditer("\n", text.flat)]
     if text.flat and not text.flat.endswith("\n"):
@@ -171,8 +185,9 @@ def set_key(data: bytes, key: str, value: str | bool) -> bytes:
 
     A key that says so already stays as it is written.
     """
+    _check(data)
     lines, start, end = header_lines(data)
-    said = "true" if value is True else "false" if value is False else _quoted(value)
+    said = "true" if value is True else "false" if value is False else quoted(value)
     if not end:
         return _with_header(data, f"{key}: {said}")
     _check_header(lines[start:end], key)
@@ -209,7 +224,7 @@ def _says(text: str, value: str | bool) -> bool:
     return text == value if isinstance(value, str) else documents.truth(text) is value
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
     """A text as a double-quoted scalar on one line."""
     return json.dumps(_UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", clean(value)), ensure_ascii=False)
 

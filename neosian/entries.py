@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neosian import commits
+from neosian import commits, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class Entry:
     ``secret``: it holds one, so that its file is shown to nobody."""
 
     __slots__ = (
-        "actor", "changed", "description", "expires", "flagged", "name", "path", "pinned", "secret", "source",
-        "status", "title", "when",
+        "actor", "changed", "description", "expires", "flagged", "holder", "name", "path", "pinned", "secret",
+        "source", "status", "title", "when",
     )  # fmt: skip
 
     def __init__(self, row: Sequence[Any]) -> None:
@@ -65,6 +65,18 @@ class Entry:
         self.actor: str = row[11] or ""
         self.source = _source(row[12] or "", row[13] or "")
         self.secret = bool(row[14])
+        self.holder: str = row[15] or ""
+
+    def json(self) -> dict[str, object]:
+        """The fields that `--json` prints: what the front matter says, who changed it last and when."""
+        said = {
+            name: getattr(self, name)
+            for name in ("title", "description", "when", "status", "holder", "name", "expires")
+        }
+        kept = {name: value for name, value in said.items() if value}
+        marks = {"pinned": self.pinned, "flagged": self.flagged or None}
+        by = {"source": self.source, "actor": self.actor or None, "changed": turns.stamp(self.changed)}
+        return {**kept, **marks, **by}
 
 
 class Act:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIR = 0o700
+SPARE = ".neosian-"
+"""How the names of files begin that are not in their place yet."""
 _LOG_LIMIT = 256 * 1024
 
 
@@ -23,6 +25,14 @@ def read(path: str) -> bytes | None:
         with opened(path) as stream:
             return stream.read()
     except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def readable(path: str) -> bytes | None:
+    """What `read` gives, and None also where nobody may read: who only tells of a file passes it over."""
+    try:
+        return read(path)
+    except OSError:
         return None
 
 
@@ -66,7 +76,7 @@ def write(path: str, data: bytes, *, sync: bool = False, scratch: str = "", mode
     ``sync`` has the bytes on disk, the name included, before this returns.
     """
     folder = os.path.dirname(path)
-    spare = os.path.join(scratch or folder, f".neosian-{os.getpid()}-{time.monotonic_ns():x}")
+    spare = os.path.join(scratch or folder, f"{SPARE}{os.getpid()}-{time.monotonic_ns():x}")
     handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         try:

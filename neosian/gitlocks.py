@@ -28,7 +28,7 @@ def set_next(repo: Repo, commit: str | None) -> None:
         files.remove(path)
     else:
         files.make_dir(os.path.dirname(path))
-        files.write(path, commit.encode() + b"\n")
+        files.write(path, commit.encode() + b"\n", scratch=repo.private)
 
 
 def next_commit(repo: Repo) -> str | None:
@@ -176,7 +176,7 @@ class MainLock:
         except GitError as error:
             if self._repo.tip() != self._base or "but expected" in error.detail:
                 raise MovedError("Somebody committed to the scope meanwhile.", "neosian status") from None
-            if ".lock" in error.detail:
+            if ".lock" in error.detail and "File exists" in error.detail:
                 lock = error.detail.splitlines()[0]
                 raise BusyError(f"Git holds a lock in {self._repo.path}: {lock}", "neosian status") from None
             raise

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -15,18 +17,27 @@ from neosian import (
     matter,
     mcp_install,
     merging,
+    output,
     projects,
     recall,
+    taking,
     turns,
 )
 from neosian.dream import past, review, run
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.launcher import launcher_path
+from neosian.redact import redact_path
 from neosian.spool import Spool
 from neosian.store import Store
 
 _WAITS_LONG = 6 * 3600.0
+_WAITS = 600.0  # seconds without an event after which no session is thought to run
+_STARTS = 20.0  # seconds that the launcher's Python has to start
+_OLD = 86_400.0  # seconds after which a line of the log is old
+_SHOWN = 160  # characters shown of a line of the log
+_PROGRAMS = {"python": "python", "stub": "stub", "NEOSIAN_GIT": "git"}
+"""What the launcher names, by the variable that holds it."""
 _NAMED = 20
 """Documents with faulty front matter that are named in each scope."""
 _INSTALL = "neosian record install --client claude-code --user --write"
@@ -39,13 +50,15 @@ def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
     """
     problems: list[dict[str, str]] = []
     scopes = [_scope(store, problems) for store in projects.stores(home)]
-    spool = _spool(home, problems)
+    hooks = _hooks(directory)
+    spool = _spool(home, problems, bool(hooks))
     clients = _clients(home, scopes)
     _home(home, problems)
+    landed = max((turns.seconds(row.get("last_landing") or "") for row in scopes), default=0.0)
     return {
-        "home": home, "hooks": _hooks(directory), "mcp": _mcp(directory, problems), "scopes": scopes,
+        "home": home, "hooks": hooks, "mcp": _mcp(directory, problems), "scopes": scopes,
         "spool": spool, "clients": clients,
-        "log": _log(home), "problems": problems,
+        "log": _log(home, landed), "problems": problems,
     }  # fmt: skip
 
 
@@ -95,25 +108,43 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
         _problem(problems, str(error), error.hint)
     _, wrong = config.load(home)
     if wrong:
-        _problem(problems, wrong, f"edit {os.path.join(home, 'config.toml')}")
-    launcher = files.read(os.fspath(launcher_path(Path(home))))
+        _problem(problems, wrong, f"open {os.path.join(home, 'config.toml')} in an editor")
+    if os.path.isdir(home) and (why := _why_no_launcher(os.fspath(launcher_path(Path(home))))):
+        _problem(problems, why, _INSTALL)
+
+
+def _why_no_launcher(path: str) -> str:
+    """Why the launcher cannot do its work, "" when it can: hooks pass over one that is not there, and say nothing."""
+    launcher = files.read(path)
     if launcher is None:
-        if os.path.isdir(home):
-            _problem(
-                problems,
-                "No launcher is installed.",
-                _INSTALL,
-            )
-        return
+        return "No launcher is installed."
+    if not os.access(path, os.X_OK):
+        return f"The launcher {path} may not be run, so hooks do nothing."
+    programs = {}
     for row in launcher.decode("utf-8", "replace").splitlines():
         name, equals, value = row.partition("=")
-        program = value.strip("'\"")
-        if equals and name in ("python", "stub") and program.startswith("/") and not os.path.exists(program):
-            _problem(
-                problems,
-                f"The launcher's {name} is gone: {program}.",
-                _INSTALL,
-            )
+        if equals and name in _PROGRAMS and (words := shlex.split(value)):
+            programs[_PROGRAMS[name]] = words[0]
+    for name, program in programs.items():
+        if not os.path.exists(program):
+            return f"The launcher's {name} is gone: {program}."
+        if not os.access(program, os.R_OK if name == "stub" else os.X_OK):
+            return f"The launcher's {name} cannot be used: {program}."
+    return _why_no_start(programs) if {"python", "stub"} <= programs.keys() else ""
+
+
+def _why_no_start(programs: dict[str, str]) -> str:
+    """Why the launcher's Python does not run its stub, "" when it does: without words the stub only says so."""
+    command = [programs["python"], "-I", "-S", "-X", "utf8", programs["stub"]]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_STARTS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        said = str(error)
+    else:
+        said = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
+    if said.startswith("neosian: "):
+        return ""
+    return f"The launcher's python cannot run its stub: {' '.join(command)}: {said}."
 
 
 def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
@@ -122,7 +153,10 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
         tip = store.repo.tip()
         head = store.repo.object(tip) if tip else None
         if head is None:
-            raise NeosianError(f"{store.path} has no readable commit; the next landing mends it.", "git fsck")
+            raise NeosianError(
+                f"{store.path} has no readable commit; the next landing mends it.",
+                f"git -C {store.path} fsck",
+            )
         with Index.open(store.cache) as index:
             row["index"] = "in step" if index.catch_up(store.repo, None) else "behind"
             row |= index.counts()
@@ -138,14 +172,19 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
                 problems, f"{row['bad_lines']} lines in the logs of {store.scope} cannot be read and are passed over.",
                 f"look at {os.path.join(store.repo.private, 'bad-lines')}",
             )  # fmt: skip
-        row["edits_waiting"] = adopt.waiting(store.repo)
-        for path in row["edits_waiting"]:
+        waiting = adopt.waiting(store.repo)
+        row["edits_waiting"] = [redact_path(path) for path in waiting]
+        for path, why in waiting.items():
+            _problem(problems, *adopt.told_waiting(store.repo, path, why))
+        for path in taking.kept(store.repo):
             _problem(
                 problems,
-                f"{path} in {store.path} holds a secret and is not committed.",
-                f"edit {store.path}/{path}",
+                f"{path} is a save of yours that was overtaken by a later one while a document was written.",
+                f"take from it what you need, then: rm {shlex.quote(path)}",
             )
         row["dream"] = _dream(store)
+        saved = adopt.saved(store.repo)
+        row["edits_saved"] = [path for path in saved if path not in row["edits_waiting"]]
         _front_matter(store, row, problems)
         lock = os.path.join(store.repo.git_dir, "index.lock")
         if os.path.exists(lock):
@@ -184,7 +223,7 @@ def _front_matter(store: Store, row: dict[str, Any], problems: list[dict[str, st
             problems,
             f"{each['path']} in {store.path} has front matter that cannot be read as it stands: {each['what']}."
             " Its text is found all the same.",
-            f"edit {store.path}/{each['path']}",
+            f"open {store.path}/{each['path']} in an editor",
         )
     if (more := len(row["front_matter"]) - _NAMED) > 0:
         _problem(problems, f"So have {more} more documents in {store.path}.", "neosian status --json")
@@ -206,7 +245,7 @@ def _wrong_in(path: str, size: int) -> str:
     return ""
 
 
-def _spool(home: str, problems: list[dict[str, str]]) -> dict[str, Any]:
+def _spool(home: str, problems: list[dict[str, str]], has_hooks: bool) -> dict[str, Any]:
     spool = Spool(home)
     names = spool.names()
     times = [
@@ -225,10 +264,15 @@ def _spool(home: str, problems: list[dict[str, str]]) -> dict[str, Any]:
             f"see {log}",
         )
     oldest = min(times, default=None)
-    if oldest is not None and time.time() - oldest > _WAITS_LONG:
+    newest = max(times, default=None)
+    if newest is not None and time.time() - newest > _WAITS and not has_hooks:
+        said = f"{len(names)} events wait, and no hook is installed here that would land them."
+        _problem(problems, said, _INSTALL)
+    elif oldest is not None and time.time() - oldest > _WAITS_LONG:
         _problem(problems, "Events have waited for hours.", f"see {os.path.join(home, 'log', 'neosian.log')}")
     return {
         "waiting": len(names), "bytes": spool.backlog(), "oldest": turns.stamp(oldest) if oldest else None,
+        "newest": turns.stamp(newest) if newest else None,
         "set_aside": len(bad),
     }  # fmt: skip
 
@@ -252,7 +296,22 @@ def _clients(home: str, scopes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _log(home: str) -> list[str]:
-    """What went wrong in hooks in the last week, the last five."""
-    since = time.strftime("%Y-%m-%d", time.localtime(time.time() - 7 * 86_400))
-    return [line for line in files.lines(os.path.join(home, "log", "neosian.log")) if line[:10] >= since][-5:]
+def _log(home: str, landed: float) -> list[dict[str, Any]]:
+    """What went wrong in hooks in the last week, the last five lines, each cut to what it says first.
+
+    ``old``: it is of another day, or a turn has ``landed`` since (seconds since 1970).
+    """
+    now = time.time()
+    found = []
+    for line in files.lines(os.path.join(home, "log", "neosian.log")):
+        stamp, _, said = line.partition(" ")
+        at = turns.seconds(stamp)
+        if now - at < 7 * 86_400:
+            found.append({"at": turns.stamp(at), "what": _first(said), "old": at < max(landed, now - _OLD)})
+    return found[-5:]
+
+
+def _first(said: str) -> str:
+    """The beginning of a line of the log; of a traceback, which is one line there, the error that it ends with."""
+    what, mark, traceback = said.partition("Traceback (most recent call last)")
+    return output.cut(what + traceback.rpartition(" | ")[2] if mark else what, _SHOWN)

@@ -310,13 +310,9 @@ class Index(Cache):
         """Every document of the work tree (or those at ``paths``), by path, with who changed it last and when."""
         chosen = f" WHERE d.path IN ({','.join('?' * len(paths))})" if paths is not None else ""
         rows = self.db.execute(
-            "SELECT d.path, d.title, d.description, d.said, d.pinned, d.status, d.name, d.expires,"
-            # A flag that one of our acts set is answered by what anybody changed after it with another tool.
-            " CASE WHEN d.flagged <> '' AND EXISTS (SELECT 1 FROM touched t JOIN act e ON e.seq = t.seq"
-            " WHERE t.path = p.id AND e.act <> 'memory' AND e.seq > (SELECT max(f.seq) FROM touched s JOIN act f"
-            " ON f.seq = s.seq WHERE s.path = p.id AND f.act = 'memory' AND f.subject LIKE 'Flag %'))"
-            " THEN '' ELSE d.flagged END,"
-            " d.modified, a.at, a.actor, a.email, a.act, d.secret FROM document d LEFT JOIN path p ON p.path = d.path"
+            "SELECT d.path, d.title, d.description, d.said, d.pinned, d.status, d.name, d.expires, d.flagged,"
+            " d.modified, a.at, a.actor, a.email, a.act, d.secret, d.holder FROM document d"
+            " LEFT JOIN path p ON p.path = d.path"
             " LEFT JOIN act a ON a.seq = (SELECT max(seq) FROM touched WHERE path = p.id)"
             f"{chosen} ORDER BY d.path",
             tuple(paths or ()),

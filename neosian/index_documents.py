@@ -11,6 +11,7 @@ import zlib
 
 from neosian import documents, files
 from neosian.cache import storable
+from neosian.decoding import decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,24 +97,27 @@ def _put(cache: Cache, found: _Found) -> None:
         return
     if row:
         _drop(cache, row[0])
-    from neosian.redact import redact_document  # only what changed comes here
+    from neosian.redact import path_is_clean, redact_document, redact_path  # only what changed comes here
 
-    said = found.data.decode("utf-8", "replace")
+    said = decoded(found.data)
     fit = redact_document(said)  # whatever the index holds may be told to an agent
     page = documents.read(fit.encode("utf-8", "replace"))
     parts = documents.sections(page)
     title = page.title or next((heading for heading, _ in parts if heading), "")
     values = (
         found.path, found.mark, found.crc, found.modified, title, page.description, page.when, page.pinned,
-        page.status, page.name, page.expires, page.flagged, fit != said,
+        page.status, page.name, page.expires, page.flagged,
+        fit != said or not path_is_clean(found.path), page.holder,
     )  # fmt: skip
     added = cache.db.execute(
         "INSERT INTO document(path, mark, crc, modified, title, description, said, pinned, status, name, expires,"
-        " flagged, secret) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " flagged, secret, holder) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         values,
     )
     top = parts.pop(0)[1] if parts and not parts[0][0] else ""
-    _put_section(cache, added.lastrowid, "", (title, page.description, found.path, page.header, top))
+    _put_section(
+        cache, added.lastrowid, "", (title, page.description, redact_path(found.path), page.header, top)
+    )
     for heading, text in parts:
         _put_section(cache, added.lastrowid, heading, (title, heading, text))
 

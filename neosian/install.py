@@ -135,7 +135,6 @@ def _place(client: Client, wish: Wish, environ: Mapping[str, str], cwd: str) -> 
     user_file = client.user_file(environ)
     return Place(
         title=client.TITLE,
-        start=client.PROGRAM,
         install=f"neosian record install --client {client.NAME}",
         home=client.user_folder(environ),
         user_file=user_file,
@@ -189,7 +188,8 @@ def _refusal(look: Look, found: Sequence[Problem]) -> NeosianError | None:
     """Why a file is refused: a mistake in it that our hooks would be lost with."""
     for problem in found:
         if problem.fatal:
-            return NeosianError(f"{look.file} was left as it is, our hooks would be lost in it: {problem}.")
+            said = f"{look.file} was left as it is, our hooks would be lost in it: {problem}."
+            return NeosianError(said, settings.in_an_editor(look.file))
     return None
 
 

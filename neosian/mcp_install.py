@@ -255,7 +255,6 @@ def _misplaced(client: Client, wish: Wish, environ: Environ, file: str, cwd: str
     user_files = client.user_files(environ)
     place = Place(
         title=client.title,
-        start=client.start,
         install=f"neosian mcp install --client {client.name}",
         home=client.home(environ),
         user_file=file if file in user_files else user_files[0],
@@ -282,7 +281,7 @@ def _refusal(found: _Found, wanted: Entry | None, command: str) -> NeosianError 
     if unread and not readable:
         return unread
     if why := _taken(client, found.value):
-        return NeosianError(f"{file} was left as it is: {why}.")
+        return NeosianError(f"{file} was left as it is: {why}.", settings.in_an_editor(file))
     if unread or found.ours == wanted:
         return None if found.ours == wanted else unread
     if client.adds:
@@ -294,7 +293,9 @@ def _no_room(found: _Found) -> NeosianError | None:
     key = found.client.key
     if isinstance(found.value.get(key, {}), dict):
         return None
-    return NeosianError(f"{found.look.file} was left as it is: {key} is no object, so it can hold no server.")
+    file = found.look.file
+    said = f"{file} was left as it is: {key} is no object, so it can hold no server."
+    return NeosianError(said, settings.in_an_editor(file))
 
 
 def _taken(client: Client, value: dict[str, Any]) -> str:

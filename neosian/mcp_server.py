@@ -7,7 +7,11 @@ that may be left out may also be null.
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -19,7 +23,9 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
+    CallToolResult,
     GetPromptResult,
+    InputRequiredResult,
     Prompt,
     PromptArgument,
     PromptMessage,
@@ -27,7 +33,7 @@ from mcp.types import (
     TextContent,
     ToolAnnotations,
 )
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationError
 
 from neosian import (
     __version__,
@@ -45,17 +51,20 @@ from neosian import (
 )
 from neosian.clients import calling
 from neosian.clients.mcp_clients import SERVER
-from neosian.context import ago, fenced, index_lines
+from neosian.context import ago, board_line, date_of, fenced, index_lines, one_line
 from neosian.errors import NeosianError, UsageError
-from neosian.memory import Done, Memory, Writer
+from neosian.memory import Conflict, Done, Memory, Writer
 from neosian.mounts import Layout, Mount, layout
+from neosian.redact import redact
 from neosian.scope import user_scope
 from neosian.store import Store
-from neosian.wiki import Missing, Wiki
+from neosian.wiki import OTHERS, Missing, Wiki
 
 INSTRUCTIONS_MOST = 1_950
 """Characters of the instructions: clients cut them, the strictest at 2,048, and Codex at about 250."""
 
+_MOUNTS_MOST = 300  # characters of the mounts' names in the instructions
+_MOST_ANSWERS = 1_000
 _ANSWER_MOST = 40_000  # characters of one answer; clients cut what is much longer, and say less about it
 _HEAD = (
     "Memory of this project and its user: notes and every earlier turn. Before you work, look with memory_search. "
@@ -87,9 +96,11 @@ ToolContext = Context[Any, Any]
 class Server(MCPServer[Any]):
     """The server of one home. Each call sees mounts, documents and skills as they are then."""
 
-    def __init__(self, home: str, look: Callable[[], Layout]) -> None:
+    def __init__(self, home: str, look: Callable[[], Layout], confined: bool = False) -> None:
+        """``confined``: nothing is told of scopes that are not mounted."""
         self.home = home
         self._look = look
+        self.confined = confined
         super().__init__(
             SERVER, title="neosian memory", version=__version__, instructions=_instructions(Wiki(home, look())),
             log_level="ERROR",
@@ -102,7 +113,7 @@ class Server(MCPServer[Any]):
 
     def wiki(self) -> Wiki:
         """The documents as they are now."""
-        return Wiki(self.home, self._look())
+        return Wiki(self.home, self._look(), others=not self.confined)
 
     def memory(self, context: ToolContext) -> Memory:
         """The same, for the agent that asks."""
@@ -110,9 +121,22 @@ class Server(MCPServer[Any]):
 
     def stores(self, project: str = "") -> list[tuple[str, Store]]:
         """(mount, store) of the scopes to be searched: those mounted, or one project's."""
-        if project.strip():
-            return [("/project", projects.open_store(self.home, project_scope(self.home, project)))]
-        return [(mount.mount, mount.store) for mount in self.wiki().mounts if mount.store.exists]
+        if not project:
+            return [(mount.mount, mount.store) for mount in self.wiki().mounts if mount.store.exists]
+        if self.confined:
+            raise UsageError("This server was started for its own scopes alone.")
+        store = projects.open_store(self.home, projects.scope_of(self.home, project))
+        return [(f"/{OTHERS}/{project}", store)] if store.exists else []
+
+    def everywhere(self) -> list[Store]:
+        """The stores mounted, then (unless confined) every other: a conversation's id finds it anywhere."""
+        first = [store for _, store in self.stores()]
+        seen = {store.scope for store in first}
+        return (
+            first
+            if self.confined
+            else first + [each for each in projects.stores(self.home) if each.scope not in seen]
+        )
 
     # -- resources: every document
 
@@ -122,7 +146,8 @@ class Server(MCPServer[Any]):
         return [
             Resource(
                 uri=f"memory:/{quote(f'{mount.mount}/{entry.path}')}", name=f"{mount.mount}/{entry.path}",
-                title=entry.title or None, description=entry.description or None, mime_type="text/markdown",
+                title=one_line(entry.title) or None, description=one_line(entry.description, 140) or None,
+                mime_type="text/markdown",
             )
             for mount in wiki.mounts
             for entry in wiki.entries(mount)
@@ -152,46 +177,93 @@ class Server(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any] | None = None, context: ToolContext | None = None
     ) -> GetPromptResult:
         """A skill with its arguments filled in, as what the person says."""
-        wiki = self.wiki()
+        given = {key: str(value) for key, value in (arguments or {}).items() if value is not None}
         try:
-            skill = skills.find(wiki, name)
-            page = documents.read(wiki.read(str(skill.place)))
+            skill, text = skills.run(self.wiki(), name, given)
         except NeosianError as error:
             raise MCPError(code=INVALID_PARAMS, message=_said(error)) from None
-        given = {key: str(value) for key, value in (arguments or {}).items() if value is not None}
-        text = TextContent(type="text", text=skills.filled(page, given))
-        return GetPromptResult(
-            description=skill.description, messages=[PromptMessage(role="user", content=text)]
+        said = PromptMessage(role="user", content=TextContent(type="text", text=text))
+        return GetPromptResult(description=skill.description, messages=[said])
+
+    # -- calls
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: ToolContext | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; what is wrong with its arguments is said in a sentence."""
+        known = next(
+            (list(tool.input_schema["properties"]) for tool in await self.list_tools() if tool.name == name),
+            [],
         )
+        unknown = sorted(set(arguments) - set(known)) if known else []
+        if unknown:
+            raise ToolError(f"{name} has no argument {', '.join(unknown)}; it has: {', '.join(known)}.")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                wrong = [
+                    f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.__cause__.errors()
+                ]
+                raise ToolError(f"{name} was called wrongly: {'; '.join(wrong)}.") from None
+            raise
 
 
 def serve(home: str, flags: Sequence[str] = (), project: str | None = None) -> None:
     """Serve stdin and stdout until the client goes. ``flags`` as a hook line has them; an explicit ``project`` wins."""
     if project is not None:
-        project_scope(home, project)  # an unknown one is refused before anything is served
+        projects.scope_of(home, project)  # an unknown one is refused before anything is served
     directory = os.environ.get("CLAUDE_PROJECT_DIR") or _directory(home)
 
     def look() -> Layout:
         if project is not None:
             return Layout(
-                [Mount("/user", user_scope()), Mount("/project", project_scope(home, project))], "--project"
+                [Mount("/user", user_scope()), Mount("/project", projects.scope_of(home, project))],
+                "--project",
             )
         settings, _ = config.load(home)
         return layout(home, directory, settings, flags, os.environ.get("NEOSIAN_SCOPE", ""))
 
+    if sys.stdin is None or sys.stdout is None:
+        raise NeosianError(
+            "An MCP server needs stdin and stdout, and one of them is closed.", "neosian mcp install --help"
+        )
+    signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # every write is whole or nothing, so nothing is to be tidied up
+    _mend_stdin()
     try:
-        Server(home, look).run("stdio")
+        Server(home, look, confined=bool(flags)).run("stdio")
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the client went without a word
 
 
-def project_scope(home: str, name: str) -> str:
-    """The scope of the project that is called so; an unknown or blank name is refused with those there are."""
-    known = projects.slugs(home)
-    if name not in known:
-        said = f"No project is called {name!r}" if name.strip() else "The project's name is blank"
-        raise UsageError(f"{said}; there are: {', '.join(known) or 'none yet'}.", "neosian status")
-    return f"{user_scope()}/proj:{name}"
+def _mend_stdin() -> None:
+    """Have what the client sends pass through our hands first: the SDK leaves a message without an answer that holds
+    half a character (a cut emoji, in JavaScript), or begins with a byte order mark."""
+    source = os.fdopen(os.dup(0), "rb")
+    read, write = os.pipe()
+    os.dup2(read, 0)
+    os.close(read)
+
+    def copy() -> None:
+        with os.fdopen(write, "wb") as sink:
+            for line in source:
+                sink.write(_mended(line))
+                sink.flush()
+
+    threading.Thread(target=copy, daemon=True).start()
+
+
+def _mended(line: bytes) -> bytes:
+    line = line.removeprefix(b"\xef\xbb\xbf")
+    if b"\\ud" not in line.lower():
+        return line
+    try:
+        said = json.dumps(json.loads(line), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return line
+    return said.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode() + b"\n"
 
 
 def _directory(home: str) -> str:
@@ -204,15 +276,15 @@ def _directory(home: str) -> str:
 def _instructions(wiki: Wiki) -> str:
     """What the client is told at once: how to use this, then the index of notes as far as there is room."""
     names = ", ".join(mount.mount + ("" if mount.writable else " (read-only)") for mount in wiki.mounts)
-    said = f"{_HEAD}\n{_REST.format(mounts=names)}\n"
+    said = f"{_HEAD}\n{_REST.format(mounts=one_line(names, _MOUNTS_MOST))}\n"
+    now = time.time()
     listed = [
         (mount.mount, entry)
         for mount in wiki.mounts
         for entry in wiki.entries(mount)
-        if not entry.path.startswith("board/")
+        if not entry.path.startswith("board/") and not documents.is_past(entry.expires, date_of(now))
     ]
-    room = INSTRUCTIONS_MOST - len(said) - len(fenced(""))
-    index = index_lines(listed, time.time(), room) if room > 0 else ""
+    index = index_lines(listed, now, INSTRUCTIONS_MOST - len(said) - len(fenced("")))
     return said + fenced(index) if index else said
 
 
@@ -226,7 +298,11 @@ def _writer(context: ToolContext) -> Writer:
 
 
 def _said(error: NeosianError) -> str:
-    return f"{error}\nTry: {error.hint}" if error.hint else str(error)
+    """An error for a model: what a document says is fenced, and a way on that is a tool is named as one."""
+    said = f"{error.what}\n{fenced(error.both).rstrip()}" if isinstance(error, Conflict) else str(error)
+    if error.hint.startswith("neosian memory view"):
+        return f"{said}\nTry: memory_view{error.hint.removeprefix('neosian memory view')}"
+    return f"{said}\nIn a shell: {error.hint}" if error.hint.startswith("neosian ") else said
 
 
 def _data(text: str) -> str:
@@ -241,12 +317,12 @@ def _data(text: str) -> str:
 def _done(done: Done) -> str:
     if done.commit is None:
         return f"{done.place} was so already; nothing had to be written."
-    return f"{done.said} ({done.place}, commit {done.commit[:10]}). `neosian revert {done.commit[:10]}` takes it back."
+    return f"{done.said} ({done.place}, commit {done.commit[:10]}). To take it back: {done.undo}."
 
 
 def _most(limit: int, otherwise: int) -> int:
     """How many answers are wanted; models send 0, or less, where they do not care."""
-    return limit if limit > 0 else otherwise
+    return min(limit, _MOST_ANSWERS) if limit > 0 else otherwise
 
 
 def _moment(text: str) -> float | None:
@@ -407,7 +483,7 @@ class Tools:
         place = self._server.wiki().place(path)
         with closing(place.store.repo):
             if diff or commit:
-                said = history.diff(place.store, place.path, None, commit or None)
+                said = redact(history.diff(place.store, place.path, None, commit or None))
                 return _data(said or "Nothing changed.")
             found = history.log(place.store, place.path, _most(limit, 20))
         rows = [f"{each.id[:10]} {turns.stamp(each.at)[:16]} {each.actor}: {each.subject}" for each in found]
@@ -424,12 +500,8 @@ class Tools:
         """Show an earlier turn whole: the prompt, every tool call with its result, the answer. Turns are named
         CONVERSATION#N by memory_search and at the start of a session."""
         wanted = conversations.split(conversation)[0]
-        stores = [store for _, store in self._server.stores()]
-        seen = {store.scope for store in stores}
-        stores += [store for store in projects.stores(self._server.home) if store.scope not in seen]
-        return _data(
-            "\n\n".join(transcript.whole(turn) for turn in conversations.find_turns(stores, wanted, n))
-        )
+        found = conversations.find_turns(self._server.everywhere(), wanted, n)
+        return _data("\n\n".join(transcript.whole(turn) for turn in found))
 
     @_tool(_READS)
     def recall_search(
@@ -492,29 +564,34 @@ class Tools:
     def board(
         self,
         context: ToolContext,
-        action: Annotated[Text, Field(description="list, add, start, done or drop.")] = "",
+        action: Annotated[Text, Field(description="list (default), add or update.")] = "",
         title: Annotated[Text, Field(description="What is to be done, for add.")] = "",
-        item: Annotated[Text, Field(description="Name of an item, as the list gives it.")] = "",
+        item: Annotated[Text, Field(description="Name of an item as the list gives it, for update.")] = "",
+        status: Annotated[
+            Text, Field(description="For update: doing (you take it), done, dropped or open.")
+        ] = "",
     ) -> str:
-        """The board: what is being done now, over sessions and agents. action list (default), add (with title),
-        start, done or drop (with item)."""
-        return _board(self._server.memory(context), action or "list", title, item)
+        """The board: what is being done now, over sessions and agents. Use it when the person speaks of what is left
+        to do, when you take up or finish a piece of work, and to leave work for a later session."""
+        return _board(self._server.memory(context), action or "list", title, item, status)
 
 
-def _board(memory: Memory, action: str, title: str, item: str) -> str:
-    if action in ("list", ""):
+_ACTIONS = {"open": "add", "doing": "start", "done": "done", "dropped": "drop"}  # of board.update, by status
+
+
+def _board(memory: Memory, action: str, title: str, item: str, status: str) -> str:
+    if action == "list":
         now = time.time()
-        rows = [
-            f"- {each.slug} [{each.status}] {each.title} ({each.actor}, {ago(each.changed, now)})"
-            for each in board.items(memory.wiki)
-            if each.is_open
-        ]
+        rows = [board_line(each.slug, each.entry, now) for each in board.items(memory.wiki) if each.is_open]
         return _data("\n".join(rows)) if rows else "Nothing is open."
     if action == "add":
         return _done(board.add(memory, title or item))
-    if action in board.STATUSES:
-        return _done(board.update(memory, item or title, action))
-    raise UsageError(f"action is list, {', '.join(board.STATUSES)}, not {action!r}.")
+    verb = _ACTIONS.get(status, status) if action == "update" else action
+    if verb not in board.STATUSES:
+        raise UsageError(
+            f"action is list, add or update (with status {', '.join(_ACTIONS)}), not {action!r} {status!r}."
+        )
+    return _done(board.update(memory, item or title, verb))
 
 
 def _told(function: Callable[..., str]) -> Callable[..., str]:

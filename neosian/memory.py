@@ -10,15 +10,19 @@ import time
 
 from neosian import adopt, documents, editing, matter, paths, projects, publish, scope
 from neosian.adopting import Adopter
+from neosian.commits import undo_command
 from neosian.draft import Draft, Signature
 from neosian.errors import BusyError, NeosianError, UsageError
 from neosian.plumbing import FILE, FOLDER, NOTHING, PROGRAM
+from neosian.redact import path_is_clean
 from neosian.store import MACHINE_EMAIL, committer, message
 from neosian.wiki import Missing, Place, Wiki
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+
+    from neosian.documents import Document
 
 DOCUMENT_MOST = 1_000_000
 """Bytes that a document may have: what is longer is no note."""
@@ -31,16 +35,15 @@ _UNSETTLED = 0.2
 
 
 class Conflict(NeosianError):
-    """A change that does not fit: ``held`` is what the document says, ``wanted`` what was to be written."""
+    """A change that does not fit: ``held`` is what the document says, ``wanted`` what was to be written; ``what`` says
+    why in a sentence."""
 
     def __init__(self, place: str, what: str, held: str, wanted: str, hint: str = "") -> None:
-        self.held = held
-        self.wanted = wanted
-        super().__init__(
-            f"{place}: {what} Nothing was written.\n"
-            f"--- {place} says:\n{_cut(held)}\n--- was to be written:\n{_cut(wanted)}\n---",
-            hint,
-        )
+        self.what = f"{place}: {what} Nothing was written."
+        self.held = _cut(held)
+        self.wanted = _cut(wanted)
+        self.both = f">>> {place} says:\n{self.held}\n>>> was to be written:\n{self.wanted}\n<<<"
+        super().__init__(f"{self.what}\n{self.both}", hint)
 
 
 class Unlanded(BusyError):
@@ -88,18 +91,34 @@ class Writer:
 
 
 class Done:
-    """What a change came to: ``place``, the ``commit`` (None: it was so already), and the act in words."""
+    """What a change came to: ``place``, the act in words, and its ``commits``: none where it was so already; two where
+    it moved between scopes, the one that takes it back first."""
 
-    __slots__ = ("commit", "place", "said")
+    __slots__ = ("commits", "place", "said")
 
-    def __init__(self, place: Place, commit: str | None, said: str) -> None:
+    def __init__(self, place: Place, commits: list[str], said: str) -> None:
         self.place = str(place)
-        self.commit = commit
+        self.commits = commits
         self.said = said
+
+    @property
+    def commit(self) -> str | None:
+        """The commit that made it so."""
+        return self.commits[-1] if self.commits else None
+
+    @property
+    def undo(self) -> str:
+        """How to take it back."""
+        return " and ".join(f"`{undo_command(commit)}`" for commit in self.commits)
 
     def json(self) -> dict[str, object]:
         """The fields that `--json` prints."""
-        return {"path": self.place, "commit": self.commit, "said": self.said}
+        return {
+            "path": self.place,
+            "commit": self.commit,
+            "said": self.said,
+            "undo": [undo_command(each) for each in self.commits],
+        }
 
 
 class Memory:
@@ -141,7 +160,9 @@ class Memory:
 
     def str_replace(self, text: str, old: str, new: str) -> Done:
         """The document with one text, which stands in it exactly once, replaced by another."""
-        return self._edit(text, lambda data: editing.str_replace(data, old, new), f"{old}\n--- by:\n{new}")
+        return self._edit(
+            text, lambda data: editing.str_replace(data, old, new), f"{old}\n>>> in its place:\n{new}"
+        )
 
     def insert(self, text: str, line: int, new: str) -> Done:
         """The document with lines added after line ``line`` (0: at its beginning)."""
@@ -229,7 +250,9 @@ class Memory:
 
         self._write(place, read)
         done = self._write(target, arrive, makes=True)
-        if self._write(place, leave).commit is None:
+        left = self._write(place, leave)
+        done.commits = left.commits + done.commits
+        if not left.commits:
             done.said += f"; {place} was changed meanwhile and stays, too"
         return done
 
@@ -245,30 +268,22 @@ class Memory:
             return f"Rename {path} to {new}"
 
         done = self._write(place, change)
-        return Done(target, done.commit, done.said)
+        return Done(target, done.commits, done.said)
 
-    def set_key(self, text: str, key: str, value: str | bool | None, said: str) -> Done:
-        """Set one front matter key, or drop it (None); ``said`` is the act: "Pin" becomes the subject `Pin PATH`."""
+    def set_keys(
+        self, text: str, wanted: Callable[[Document], Mapping[str, str | bool | None]], said: str
+    ) -> Done:
+        """Set front matter keys, or drop them (None), as ``wanted`` says of the document; ``said`` is the act: "Pin"
+        becomes the subject `Pin PATH`."""
         place = self._document(text)
 
         def change(draft: Draft, path: str) -> str | None:
             held = self._held(draft, place, path)
-            if value is None and _says_no(held, key):
-                return None
-            try:
-                data = editing.drop_key(held, key) if value is None else editing.set_key(held, key, value)
-            except editing.EditError as error:
-                raise NeosianError(
-                    f"{place}: {error} Nothing was written.", f"neosian memory edit {place}"
-                ) from None
+            data = held
+            for key, value in wanted(documents.read(held)).items():
+                data = _with_key(place, data, key, value)
             if data == held:
                 return None
-            if _changes_others(held, data, key):
-                raise NeosianError(
-                    f"{place}: its front matter is written so that {key!r} cannot be changed alone."
-                    " Nothing was written.",
-                    f"neosian memory edit {place}",
-                )
             self._put(draft, place, path, held, data)
             return f"{said} {path}"
 
@@ -276,24 +291,33 @@ class Memory:
 
     def pin(self, text: str, on: bool = True) -> Done:
         """Have a document's body told at every session start, or no longer."""
-        return self.set_key(text, "pinned", True if on else None, "Pin" if on else "Unpin")
+        return self.set_keys(text, lambda page: {"pinned": True if on else None}, "Pin" if on else "Unpin")
 
     def flag(self, text: str, kind: str, reason: str = "") -> Done:
         """Say that a document is stale or wrong; that is shown beside it until the document changes."""
         if kind not in FLAGS:
             raise UsageError(f"A document is flagged as {' or '.join(FLAGS)}, not {kind!r}.")
         said = ": ".join(part for part in (kind, " ".join(editing.clean(reason).split())) if part)
-        return self.set_key(text, "flagged", said, "Flag")
+        return self.set_keys(text, lambda page: {"flagged": page.flag(said)}, "Flag")
 
     def unflag(self, text: str) -> Done:
         """Take back what was said against a document."""
-        return self.set_key(text, "flagged", None, "Unflag")
+        return self.set_keys(text, lambda page: {"flagged": None}, "Unflag")
+
+    def check(self, text: str) -> None:
+        """Refuse what is no path that a document could be written to."""
+        self._document(text)
 
     # -- one act
 
     def _document(self, text: str) -> Place:
         place = self.wiki.writable(text)
-        return place.at(paths.check(place.path))
+        path = paths.check(place.path)
+        if not path_is_clean(path):
+            raise UsageError(
+                "The path holds what looks like a secret, and a path is in every list and commit."
+            )
+        return place.at(path)
 
     def _movable(self, text: str) -> Place:
         """A document or a folder, or a file beside a skill."""
@@ -302,6 +326,10 @@ class Memory:
             raise UsageError(
                 f"{place} is a whole scope: documents and folders in it are what can be moved or deleted.",
                 "neosian memory view /",
+            )
+        if not path_is_clean(place.path):
+            raise UsageError(
+                "The path holds what looks like a secret, and a path is in every list and commit."
             )
         return place.at(paths.check(place.path)) if place.path.lower().endswith(".md") else place
 
@@ -344,7 +372,9 @@ class Memory:
         if makes and root is not None and place.store.scope == self.wiki.turns.store.scope:
             project = projects.register(self.wiki.home, root)
             projects.note_identities(place.store, project)
-        return Done(place, tip if said else None, said)
+        if said and not publish.checked_out(place.store.repo):
+            said += "; another branch is checked out in the folder, so only main has it"
+        return Done(place, [tip] if said and tip else [], said)
 
     def _held(self, draft: Draft, place: Place, path: str) -> bytes:
         """What main holds at a path, once the folder holds the same."""
@@ -443,9 +473,26 @@ def _check_place(draft: Draft, place: Place, path: str) -> None:
 
 def _answered(held: bytes, data: bytes) -> bytes:
     """A document after an edit: a flag that it had before is answered by that, and goes."""
-    before, after = documents.read(held), documents.read(data)
-    if after.flagged and after.flagged == before.flagged and not matter.read(after.header)[1]:
-        return editing.drop_key(data, "flagged")
+    before, after = (
+        documents.scalars(documents.read(each).header).get("flagged", "") for each in (held, data)
+    )
+    answered = after == before != "" and not matter.read(documents.read(data).header)[1]
+    return editing.drop_key(data, "flagged") if answered else data
+
+
+def _with_key(place: Place, held: bytes, key: str, value: str | bool | None) -> bytes:
+    """A document with a front matter key set, or dropped."""
+    if value is None and _says_no(held, key):
+        return held
+    try:
+        data = editing.drop_key(held, key) if value is None else editing.set_key(held, key, value)
+    except editing.EditError as error:
+        raise NeosianError(f"{place}: {error} Nothing was written.", f"neosian memory edit {place}") from None
+    if _changes_others(held, data, key):
+        raise NeosianError(
+            f"{place}: its front matter is written so that {key!r} cannot be changed alone. Nothing was written.",
+            f"neosian memory edit {place}",
+        )
     return data
 
 

@@ -43,11 +43,10 @@ class Wish:
 class Place:
     """Where settings are to go: ``file``, and of its client the folder and the user's file.
 
-    ``start`` is how a person starts the client once, ``install`` the command that brought us here.
+    ``install`` is the command that brought us here.
     """
 
     title: str
-    start: str
     install: str
     home: str
     user_file: str
@@ -185,7 +184,7 @@ def misplaced(wish: Wish, place: Place, cwd: str) -> NeosianError | None:
         said = (
             f"{place.home} is no folder: {place.title} makes it when it is first started, neosian does not."
         )
-        return NoClientHome(said, f"{place.start}, once; then {place.install} --user --write")
+        return NoClientHome(said, f"start {place.title} once, then run {place.install} --user --write")
     if os.path.realpath(place.file) == os.path.realpath(place.user_file):
         return UsageError(
             f"{place.file} is {place.title}'s user level, no project's.", f"{place.install} --user --write"

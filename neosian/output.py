@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import time
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from neosian.errors import NeosianError
+
+_LEAST = 20  # columns that a free text keeps, however narrow the terminal
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -35,19 +40,37 @@ def printable(words: str) -> str:
     return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", words.replace("\r\n", "\n"))
 
 
-def table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
-    """Rows in aligned columns, two spaces between; the last column is never padded."""
+def table(rows: Iterable[Sequence[str]], head: Sequence[str] = (), *, free: bool = False) -> str:
+    """Rows in aligned columns, two spaces between; the last column is never padded.
+
+    ``free``: the last column is free text, cut where a terminal would go on in a second line. What is read by a
+    program, or by an agent, is whole.
+    """
     cells = [
         [printable(cell).replace("\n", " ") for cell in row] for row in ([head] if head else []) + list(rows)
     ]
     if not cells:
         return ""
     widths = [max(width(row[column]) for row in cells) for column in range(len(cells[0]))]
+    room = max(_LEAST, _columns() - sum(widths[:-1]) - 2 * len(widths[:-1])) if free and _columns() else 0
     lines = []
     for row in cells:
         padded = [cell + " " * (size - width(cell)) for cell, size in zip(row[:-1], widths[:-1], strict=True)]
-        lines.append("  ".join((*padded, row[-1])).rstrip())
+        lines.append("  ".join((*padded, cut(row[-1], room) if room else row[-1])).rstrip())
     return "\n".join(lines)
+
+
+def cut(words: str, room: int) -> str:
+    """A text of at most so many columns; one that is longer ends in `…`."""
+    if width(words) <= room:
+        return words
+    kept, used = [], 1
+    for char in words:
+        used += width(char)
+        if used > room:
+            break
+        kept.append(char)
+    return "".join(kept).rstrip() + "…"
 
 
 def width(words: str) -> int:
@@ -58,12 +81,25 @@ def width(words: str) -> int:
     )
 
 
+def when(at: float) -> str:
+    """A time in seconds since 1970 as people here read it: local, to the second."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+
+
 def ago(seconds: float) -> str:
     """An age in its largest unit: `3 min ago`."""
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
             return f"{int(seconds // size)} {unit} ago"
     return "just now"
+
+
+def _columns() -> int:
+    """The width of the terminal that stdout is; 0 where it is none, or does not say."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
+    except (OSError, ValueError):
+        return 0
 
 
 def is_read() -> bool:
@@ -83,6 +119,11 @@ def _write(words: str) -> None:
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         sys.stdout.write(raw.decode("utf-8"))
-    else:
+        return
+    try:
         stream.write(raw)
         stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise NeosianError(f"stdout cannot be written: {error.strerror}.") from None

@@ -61,5 +61,5 @@ def _pack(store: Store) -> None:
     os.sync()
     for path in kept:
         files.remove(path)
-    files.forget(repo.private, _JUNK_AFTER, (".neosian-", "stale-"))  # what killed writers left half-written
+    files.forget(repo.private, _JUNK_AFTER, ("stale-",))  # locks that killed writers left
     files.forget(os.path.join(store.home, "spool", "bad"), _BAD_AFTER)  # raw payloads may hold anything

@@ -49,8 +49,9 @@ def check(path: str) -> str:
     return path
 
 
-def clean(path: str) -> str:
-    """The canonical form of a path inside a scope, of a folder or any file that an agent may reach."""
+def clean(path: str, *, pages: bool = False) -> str:
+    """The canonical form of a path inside a scope, of a folder or any file that an agent may reach; with ``pages`` the
+    sessions' too."""
     canonical = unicodedata.normalize("NFC", path)
     names = [name for name in canonical.split("/") if name]
     if path.startswith("/"):
@@ -62,7 +63,7 @@ def clean(path: str) -> str:
     for name in names:
         if wrong := _wrong_name(name):
             raise PathError(path, f"{name!r} {wrong}" if len(name) < 80 else wrong)
-    if reason := _OWN.get(names[0].casefold()):
+    if reason := ("" if pages and names[0] == "sessions" else _OWN.get(names[0].casefold())):
         raise PathError(path, reason)
     return "/".join(names)
 

@@ -6,6 +6,7 @@ import os
 
 from neosian import config, files, publish, scope
 from neosian.draft import Draft
+from neosian.errors import UsageError
 from neosian.plumbing import object_id
 from neosian.store import Store, committer, message, scope_page
 
@@ -63,6 +64,15 @@ def slugs(home: str) -> list[str]:
     begin = f"{scope.user_scope()}/proj:"
     there = {store.scope.removeprefix(begin) for store in stores(home) if store.scope.startswith(begin)}
     return sorted(there | set(_known(home)))
+
+
+def scope_of(home: str, name: str) -> str:
+    """The scope of the project that is called so; an unknown or blank name is refused with those there are."""
+    known = slugs(home)
+    if name not in known:
+        said = f"No project is called {name!r}" if name.strip() else "The project's name is blank"
+        raise UsageError(f"{said}; there are: {', '.join(known) or 'none yet'}.", "neosian status")
+    return f"{scope.user_scope()}/proj:{name}"
 
 
 def find(home: str, root: str) -> Project:

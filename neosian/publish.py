@@ -20,10 +20,10 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import files, gitlocks
+from neosian import files, gitlocks, taking
 from neosian.errors import BrokenStoreError, BusyError, GitError
 from neosian.gitlocks import IndexLock, MainLock, MovedError
-from neosian.plumbing import MAIN, NOTHING, Change, Repo, object_id
+from neosian.plumbing import MAIN, NOTHING, Change, Repo
 from neosian.recent import Recent
 
 TYPE_CHECKING = False
@@ -36,6 +36,8 @@ LOGS = ("record", "sessions")
 _UNDER_WAY = ("rebase-merge", "rebase-apply")
 _MERGING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", *_UNDER_WAY)
 _BETWEEN_STEPS = 0.1
+_LEFT_BEHIND = 60.0
+"""Seconds after which a file that was never put in its place is a dead writer's."""
 _MOST_STEPS = 50
 """Commits of one landing that are looked at one by one."""
 
@@ -80,6 +82,8 @@ def recover(repo: Repo, *, patience: float = 0.8) -> tuple[str | None, dict[str,
     at, and what a commit from a stale index took out of it: the path of a log, and the blob it should hold.
     """
     repo.index_seen = None
+    taking.settle(repo)
+    files.forget(repo.private, _LEFT_BEHIND, (files.SPARE,))
     if gitlocks.older_than_boot(gitlocks.index_lock(repo)):
         files.remove(gitlocks.index_lock(repo))
     gitlocks.clear_ref_locks(repo)
@@ -134,6 +138,7 @@ def _take_back(repo: Repo, base: str, new: str, tip: str, patience: float) -> No
                 _write_out(repo, [change])
             else:
                 _write_file(repo, change)
+        taking.settle(repo)
 
 
 def _move(repo: Repo, base: str | None, new: str) -> None:
@@ -283,11 +288,18 @@ def _write_out(repo: Repo, changes: Iterable[Change], *, keep_logs: bool = False
     if written:
         listed = b"".join(os.fsencode(change.path) + b"\0" for change in written)
         repo.git(*update, "--stdin", input=listed, index=spare)
+    # Git read what lies there now: of a save just made the index must know nothing, or it would count as staged.
+    kept += [change for change in written if not in_log(change.path) and _is_other(repo, change)]
     if kept:
         rows = b"".join(_index_row(change) for change in kept)
         repo.git(*update, "--index-info", input=rows, index=spare)
     if os.path.exists(spare):
         os.replace(spare, index)
+    taking.settle(repo)
+
+
+def _is_other(repo: Repo, change: Change) -> bool:
+    return work_tree_id(repo, change.path) != change.after
 
 
 def _index_row(change: Change) -> bytes:
@@ -297,7 +309,6 @@ def _index_row(change: Change) -> bytes:
 
 def _write_file(repo: Repo, change: Change) -> bool:
     """Write one file of the work tree if it holds what we think it holds."""
-    path = os.path.join(repo.path, change.path)
     here = work_tree_id(repo, change.path)
     if here not in (change.before, change.after):
         return False
@@ -305,17 +316,19 @@ def _write_file(repo: Repo, change: Change) -> bool:
         return True
     if not in_reach(repo, change.path):
         return False
+    path = os.path.join(repo.path, change.path)
     if change.after == NOTHING:
-        files.remove(path)
+        is_gone = files.remove(path) if in_log(change.path) else taking.remove(repo, change)
         _remove_empty(repo, os.path.dirname(path))
-        return True
+        return is_gone
     body = repo.object(change.after)
     if body is None:
         raise BrokenStoreError(f"{change.path} of {repo.path} cannot be read.", "neosian status")
     files.make_dir(os.path.dirname(path))
-    files.write(
-        path, body[1], scratch=repo.private, mode=files.PRIVATE_FILE | (0o100 if change.is_program else 0)
-    )
+    mode = files.PRIVATE_FILE | (0o100 if change.is_program else 0)
+    if not in_log(change.path):
+        return taking.put(repo, change, body[1], mode)
+    files.write(path, body[1], scratch=repo.private, mode=mode)
     return True
 
 
@@ -340,12 +353,9 @@ def _remove_empty(repo: Repo, folder: str) -> None:
 
 
 def work_tree_id(repo: Repo, path: str) -> str:
-    """The blob id of what lies in the folder at ``path``; NOTHING for no file, "" for what is no plain file."""
-    full = os.path.join(repo.path, path)
-    if os.path.islink(full) or os.path.isdir(full):
-        return ""
-    found = files.read(full)
-    return NOTHING if found is None else object_id("blob", found)
+    """The blob id of what lies in the folder at ``path``; NOTHING for no file, "" for what is no plain file or
+    cannot be read."""
+    return taking.file_id(os.path.join(repo.path, path))
 
 
 def index_entries(repo: Repo, paths: list[str]) -> dict[str, str]:

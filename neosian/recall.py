@@ -465,9 +465,9 @@ def moment(text: str) -> float:
     import re
     from datetime import datetime, timedelta  # as dear as a tenth of a search that names no time
 
-    if found := re.fullmatch(_AGE, text):
-        return (datetime.now() - timedelta(hours=int(found[1]) * _HOURS[found[2]])).timestamp()
     try:
+        if found := re.fullmatch(_AGE, text):
+            return (datetime.now() - timedelta(hours=int(found[1]) * _HOURS[found[2]])).timestamp()
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
         raise UsageError(f"{text!r} is no time.", "2026-11-29, 2026-11-29T14:00, 3d, 2h or 30min") from None

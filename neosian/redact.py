@@ -194,10 +194,87 @@ def hide_private(text: str, *, whole: bool) -> str:
 def redact_document(text: str) -> str:
     """Return a document's text without its secrets and its `<private>` parts; in code that tag is only spoken of."""
     text = redact(text)
+    return hide_private(text, whole=False) if _says_private(text) else text
+
+
+def found_in_document(text: str) -> list[tuple[int, str]]:
+    """Line (from 1) and kind of all that `redact_document` would take out of a text, so that a person can find it."""
+    found = [(start, kind) for start, _, kind in _spans(text)]
+    if _says_private(text):
+        seen, places = _seen(text)
+        spans = _private_spans(seen, whole=False)
+        found += [(places[start] if places else start, "private") for start, _ in spans]
+    return [(text.count("\n", 0, start) + 1, kind) for start, kind in sorted(found)]
+
+
+def _says_private(text: str) -> bool:
+    """Whether a document hides a part of it; in code the tag is only spoken of."""
     if "private" not in text.lower():
-        return text
-    prose = re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)
-    return hide_private(text, whole=False) if hide_private(prose, whole=False) != prose else text
+        return False
+    prose = _without_code(text)
+    return hide_private(prose, whole=False) != prose
+
+
+def redact_path(path: str) -> str:
+    """Return the path of a document as it may be shown: without secrets and without what is private."""
+    return hide_private(redact(path), whole=True)
+
+
+def path_is_clean(path: str) -> bool:
+    """Tell whether a path holds nothing that must not reach git, or be shown."""
+    return redact_path(path) == path
+
+
+def _without_code(text: str) -> str:
+    """Return the prose of a Markdown text: without fenced blocks and code spans (CommonMark 4.5 and 6.1).
+
+    Where a reader could see prose in it, it is prose: a fence that is never closed, or a span across the edge of a
+    paragraph, an item or a heading, hides nothing.
+    """
+    prose: list[str] = []
+    block: list[str] = []  # a fenced one, as long as it is open
+    fence = ""
+    for line in text.splitlines():
+        mark = re.match(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)", line)
+        if fence:
+            block.append(line)
+            if mark and mark[1].startswith(fence) and not mark[2].strip():
+                fence, block = "", []
+        elif mark:
+            fence, block = mark[1], [line]
+        else:
+            prose.append(line)
+    return _without_spans("\n".join(prose + block))
+
+
+def _without_spans(text: str) -> str:
+    edge = r"\n[ \t>]*(?=\n|\Z|(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]|[|>~<]|```)"
+    return "\n".join(_without_spans_in(paragraph) for paragraph in re.split(edge, text))
+
+
+def _without_spans_in(paragraph: str) -> str:
+    """Return one paragraph without its code spans: a run of backticks to the next one of just that length."""
+    runs = list(re.finditer(r"(\\*)(`+)", paragraph))
+    later: dict[int, list[int]] = {}
+    for number in range(len(runs) - 1, -1, -1):
+        later.setdefault(len(runs[number][2]), []).append(number)
+    parts: list[str] = []
+    done = number = 0
+    while number < len(runs):
+        start, end = runs[number].span(2)
+        start += (
+            len(runs[number][1]) % 2
+        )  # after an odd number of backslashes the first backtick is a plain one
+        closing = later.get(end - start, [])
+        while closing and closing[-1] <= number:
+            closing.pop()
+        if start < end and closing:
+            parts.append(paragraph[done:start])
+            number = closing[-1]
+            done = runs[number].end()
+        number += 1
+    parts.append(paragraph[done:])
+    return "`".join(parts)
 
 
 def _private_spans(text: str, whole: bool) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ from neosian import context, documents, files, query, recall
 from neosian.cache import Damaged
 from neosian.context import Block
 from neosian.documents import is_past
+from neosian.errors import BusyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def _found(mount: Mount, words: str) -> list[Hit]:
     except Damaged:
         mount.index.rebuild()  # the other scopes still answer, and this one the next time
         return []
+    except BusyError:
+        return []
 
 
 def _document(mount: Mount, hit: Hit, words: str, window: Window, now: float) -> Iterator[Item]:
@@ -99,7 +102,7 @@ def _document(mount: Mount, hit: Hit, words: str, window: Window, now: float) ->
     section = f"{place}#{hit.section}"
     if place in window.shown or section in window.shown:
         return
-    data = files.read(os.path.join(mount.store.path, entry.path))
+    data = files.readable(os.path.join(mount.store.path, entry.path))
     if data is None:
         return
     page = documents.read(data)

@@ -66,11 +66,6 @@ class RevertConflict(NeosianError):
         super().__init__("\n".join(parts), history.command(store, "diff", conflicts[0].path, name))
 
 
-def undo_command(commit: str) -> str:
-    """What a person types to take a commit back."""
-    return f"neosian revert {commit[:10]}"
-
-
 def take_back(store: Store, name: str, author: Signature, named_by: NamedBy) -> Reverted:
     """Take back what a commit did to documents, by merging each three ways with what it says now.
 

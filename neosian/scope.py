@@ -24,9 +24,19 @@ _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt"
 
 
 def home(root: str | None = None) -> str:
-    """The folder of everything: ``root``, else `$NEOSIAN_HOME`, else `~/.neosian`; absolute."""
-    chosen = root or os.environ.get("NEOSIAN_HOME") or os.path.join(_person_home(), ".neosian")
-    return os.path.abspath(os.path.expanduser(chosen))
+    """The folder of everything: ``root``, else `$NEOSIAN_HOME`, else `~/.neosian`; absolute.
+
+    A relative ``root`` is one person's word in one folder. A relative `$NEOSIAN_HOME` would be another home in each
+    folder that a client works in, and hooks read no `~`: UsageError.
+    """
+    named = os.environ.get("NEOSIAN_HOME", "")
+    if named and not root and not os.path.isabs(named):
+        full = os.path.abspath(os.path.expanduser(named))
+        raise UsageError(
+            f"NEOSIAN_HOME must be an absolute path, not {named!r}; nothing was done.",
+            f"export NEOSIAN_HOME='{full}'",
+        )
+    return os.path.abspath(os.path.expanduser(root or named or os.path.join(_person_home(), ".neosian")))
 
 
 def _person_home() -> str:

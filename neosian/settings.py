@@ -32,11 +32,16 @@ _DECODER = json.JSONDecoder()
 _DEAD = 10.0  # seconds after which the lock of another program's writer counts as left behind
 
 
+def in_an_editor(file: str) -> str:
+    """What is left to try with a file that only a person can mend."""
+    return f"open {file} in an editor"
+
+
 class NotPlain(NeosianError):
     """A file that a careful edit cannot touch; ``reason`` says why, without the file's name."""
 
     def __init__(self, file: str, reason: str) -> None:
-        super().__init__(f"{file} was left as it is: {reason}.")
+        super().__init__(f"{file} was left as it is: {reason}.", in_an_editor(file))
         self.reason = reason
 
 

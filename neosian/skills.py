@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+import time
 
-from neosian import documents, editing, matter, paths
+from neosian import documents, editing, matter, paths, scope
+from neosian.context import date_of, doubt_of, one_line
 from neosian.errors import NeosianError
-from neosian.wiki import Place, Wiki, read_plain
+from neosian.wiki import Place, Wiki, files_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 
 FOLDER = "skills"
 _FILE_MOST = 200_000  # bytes of a skill's other file that are shown
+_DESCRIPTION_MOST = 300
 _ANY = "arguments"
+_PLAIN_NAME = r"\w[\w.-]{0,63}"  # what a client can make a command of
 
 
 class Skill:
@@ -53,22 +57,32 @@ class UnknownSkill(NeosianError):
 
 
 def skills(wiki: Wiki) -> list[Skill]:
-    """The skills of all mounts by name. Of two with one name that of the mount which takes the turns counts."""
+    """The skills of all mounts by name; none that is expired or flagged as wrong.
+
+    A skill is called as its front matter says, unless another one's path has that name: nobody takes a skill's place by
+    claiming its name. Of two with one name that of the mount which takes the turns counts.
+    """
+    today = date_of(time.time())
+    listed = [
+        (mount, entry)
+        for mount in sorted(wiki.mounts, key=lambda mount: mount is not wiki.turns)
+        for entry in wiki.entries(mount)
+        if _name(entry.path)
+        and not documents.is_past(entry.expires, today)
+        and not entry.flagged.startswith("wrong")
+    ]
+    by_path = {_name(entry.path) for _, entry in listed}
     found: dict[str, Skill] = {}
-    for mount in sorted(wiki.mounts, key=lambda mount: mount is not wiki.turns):
-        for entry in wiki.entries(mount):
-            name = _name(entry.path)
-            if name and not entry.flagged.startswith("wrong"):
-                place = mount.at(entry.path)
-                body = documents.read(read_plain(mount.store.path, entry.path) or b"")
-                skill = Skill(
-                    place,
-                    entry.name or name,
-                    entry.description or entry.title,
-                    arguments(body),
-                    _beside(place),
-                )
-                found.setdefault(skill.name, skill)
+    for mount, entry in listed:
+        own = _name(entry.path)
+        claimed = entry.name if re.fullmatch(_PLAIN_NAME, entry.name) and entry.name not in by_path else own
+        place = mount.at(entry.path)
+        page = documents.read(wiki.data(place) or b"")
+        doubt = doubt_of(entry, today)
+        said = one_line(entry.description or entry.title, _DESCRIPTION_MOST) + (
+            f" ({doubt})" if doubt else ""
+        )
+        found.setdefault(claimed, Skill(place, claimed, said.strip(), arguments(page), _beside(place)))
     return sorted(found.values(), key=lambda skill: skill.name)
 
 
@@ -85,22 +99,31 @@ def load(wiki: Wiki, name: str, file: str = "") -> str:
     """A skill's text, or that of another ``file`` of its folder."""
     skill = find(wiki, name)
     if not file:
-        body = editing.shown(wiki.read(str(skill.place)))
-        beside = "".join(f"\n- {each}" for each in skill.files)
-        return f"{body.rstrip()}\n\nOther files of this skill:{beside}\n" if beside else body
+        return _with_files(skill, editing.shown(wiki.read(str(skill.place))))
     wanted = paths.clean(file)
     if wanted not in skill.files:
         listed = ", ".join(skill.files) or "none"
         raise NeosianError(
             f"The skill {name} has no file {file!r}; it has: {listed}.", f"neosian skills {name}"
         )
-    folder = os.path.dirname(skill.place.path)
-    data = read_plain(skill.place.store.path, f"{folder}/{wanted}") or b""
+    data = wiki.read(f"{os.path.dirname(str(skill.place))}/{wanted}")
     if b"\0" in data or len(data) > _FILE_MOST:
         raise NeosianError(
-            f"{wanted} of the skill {name} is no text that can be shown; it lies in {skill.place.store.path}/{folder}."
+            f"{wanted} of the skill {name} is no text that can be shown.", f"neosian skills {name}"
         )
     return data.decode("utf-8", "replace")
+
+
+def run(wiki: Wiki, name: str, given: Mapping[str, str]) -> tuple[Skill, str]:
+    """A skill, and its body with the arguments in place."""
+    skill = find(wiki, name)
+    page = documents.read(wiki.read(str(skill.place)))
+    return skill, _with_files(skill, filled(page, given))
+
+
+def _with_files(skill: Skill, text: str) -> str:
+    beside = "".join(f"\n- {each}" for each in skill.files)
+    return f"{text.rstrip()}\n\nOther files of this skill:{beside}\n" if beside else text
 
 
 def arguments(page: documents.Document) -> list[str]:
@@ -150,28 +173,18 @@ def _name(path: str) -> str:
     """The name that a skill's path gives it, "" for a document that is none."""
     folder, _, rest = path.partition("/")
     name, _, file = rest.partition("/")
-    if folder != FOLDER or not rest:
+    if folder != FOLDER or not rest or (file and file.lower() != "skill.md"):
         return ""
-    if not file:
-        return name[: -len(".md")]
-    return name if file.lower() == "skill.md" else ""
+    name = name if file else name[: -len(".md")]
+    return name if re.fullmatch(_PLAIN_NAME, name) else scope.slug(name)
 
 
 def _beside(place: Place) -> list[str]:
-    """The other files of a skill's folder, by their path in it."""
+    """The other files of a skill's folder, documents too, by their path in it."""
     folder = os.path.dirname(place.path)
     if folder == FOLDER:
         return []
     root = os.path.join(place.store.path, folder)
-    found = []
-    for here, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            path = os.path.relpath(os.path.join(here, name), root).replace(os.sep, "/")
-            if (
-                not name.startswith(".")
-                and f"{folder}/{path}" != place.path
-                and not os.path.islink(os.path.join(here, name))
-            ):
-                found.append(path)
-    return found
+    others = files_below(place.at(folder))
+    notes = [f"{folder}/{path}" for path, _ in documents.walk(root)]
+    return sorted(path[len(folder) + 1 :] for path in {*others, *notes} - {place.path})

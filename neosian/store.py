@@ -7,7 +7,7 @@ import time
 
 from neosian import __version__, files, publish
 from neosian.draft import Draft, Signature
-from neosian.errors import BrokenStoreError, BusyError, DamagedError, GitError, NeosianError
+from neosian.errors import BrokenStoreError, BusyError, DamagedError, GitError, NeosianError, NoGitError
 from neosian.gitlocks import MovedError
 from neosian.plumbing import MAIN, Repo
 from neosian.resources import text as resource
@@ -149,10 +149,10 @@ class Store:
         for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "neosian"):
             files.make_dir(os.path.join(git_dir, folder))
         if not os.path.exists(os.path.join(git_dir, "config")):
-            files.write(os.path.join(git_dir, "config"), _SETTINGS.encode())
+            files.write(os.path.join(git_dir, "config"), _SETTINGS.encode(), scratch=self.repo.private)
         self.note_scope()
         if self.head_is_torn:
-            files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
+            files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode(), scratch=self.repo.private)
         if self.repo.tip() is None:
             if self.was_made:  # a second beginning would hide all that there was
                 raise DamagedError(self.path)
@@ -180,6 +180,8 @@ class Store:
             tip = repo.tip()
             whole = tip is not None and not self.head_is_torn and publish.index_is_sound(repo)
             return whole and tip is not None and bool(repo.tree(repo.tree_of(tip)))
+        except NoGitError:
+            raise  # which says nothing of the repository
         except (BrokenStoreError, GitError):
             return False
 

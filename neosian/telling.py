@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from neosian.spool import Entry, Spool
 
 _ANSWERED_FOR = 5.0
+_PATIENCE, _LEAST = 0.5, 0.05  # seconds to wait for writers of indexes: of all together, and of each at least
 
 
 def seen_by(home: str, settings: Config, event: Event) -> tuple[Layout, Place | None]:
@@ -57,10 +58,11 @@ class Mounts:
         self._opened: list[Mount] = []
 
     def __enter__(self) -> list[Mount]:
+        until = time.monotonic() + _PATIENCE
         try:
             for mount in self._seen.mounts:
                 store = projects.open_store(self._home, mount.scope)
-                index = Index.open(store.cache)
+                index = Index.open(store.cache, max(_LEAST, until - time.monotonic()))
                 self._opened.append(Mount(mount.path, store, index))
                 if store.exists and not index.catch_up(store.repo, self._commits):
                     self.behind.append(mount.scope)

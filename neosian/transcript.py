@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from neosian import output, turns
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from neosian.turns import Turn
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
 def whole(turn: Turn) -> str:
     """A turn as text: who said what, which tools ran, how they ended."""
     state = "" if turn.state == "done" else f", {turn.state}"
-    parts = [f"[{turn.number}] {turn.at[:19].replace('T', ' ')}{state}"]
+    parts = [f"[{turn.number}] {output.when(turns.seconds(turn.at))}{state}"]
     results = {call.id: call for call in turn.calls}
     for line in turn.lines:
         kind, text = line.get("kind"), str(line.get("text") or "")

@@ -222,11 +222,11 @@ class _Watched:
             for commit in reversed(made):
                 if commit.act == "edit" and commit.actor != "neosian":
                     yield Adopted(store.scope, commit)
-        waiting = set(adopt.waiting(store.repo))
-        new, self._waiting = waiting - self._waiting, waiting
-        for path in sorted(new):
-            said = f"{path} in {store.path} holds a secret or cannot be read, so it is not committed."
-            yield Trouble(said, f"edit {os.path.join(store.path, path)}")
+        waiting = adopt.waiting(store.repo)
+        new = sorted(waiting.keys() - self._waiting)
+        self._waiting = set(waiting)
+        for path in new:
+            yield Trouble(*adopt.told_waiting(store.repo, path, waiting[path]))
 
     def _is_time(self) -> bool:
         try:

@@ -7,7 +7,7 @@ import posixpath
 import time
 
 from neosian import adopt, commits, documents, editing, files, paths, projects, publish, scope
-from neosian.context import ago, index_lines
+from neosian.context import ago, index_lines, one_line
 from neosian.errors import NeosianError, UsageError
 from neosian.index import Index
 from neosian.plumbing import FOLDER, LINK
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _LISTING_MOST = 20_000  # characters of a folder's listing
 _SESSIONS_LISTED = 50
+
+OTHERS = "projects"
+"""Where the user's other projects can be read: `/projects/<name>`."""
 
 
 class Missing(NeosianError):
@@ -68,8 +71,10 @@ class Place:
 class Wiki:
     """The documents of a session's mounts; ``turns`` is the mount that takes the session's turns."""
 
-    def __init__(self, home: str, seen: Layout) -> None:
+    def __init__(self, home: str, seen: Layout, *, others: bool = True) -> None:
+        """``others``: the user's other projects may be read, too."""
         self.home = home
+        self._others = others
         self.root = seen.root
         self.mounts = [
             Place(mount.path, projects.open_store(home, mount.scope), "", mount.writable)
@@ -79,6 +84,9 @@ class Wiki:
 
     def place(self, text: str) -> Place:
         """What a path names. Without a slash in front it lies in the mount that takes the session's turns."""
+        for mount in self.mounts:
+            if text.startswith(mount.store.path + os.sep):  # the file itself, as an editor names it
+                text = f"{mount.mount}/{text[len(mount.store.path) + 1 :]}"
         full = text if text.startswith("/") else f"{self.turns.mount}/{text}"
         whole = "/".join(["", *(part for part in full.split("/") if part)])
         if not whole.strip("/"):
@@ -86,7 +94,11 @@ class Wiki:
                 "/ holds the mounts; a document lies below one of them.", "neosian memory view /"
             )
         best = max(
-            (mount for mount in self.mounts if f"{whole}/".startswith(f"{mount.mount}/")),
+            (
+                mount
+                for mount in [*self.mounts, *self._other_project(whole)]
+                if f"{whole}/".startswith(f"{mount.mount}/")
+            ),
             key=lambda mount: len(mount.mount),
             default=None,
         )
@@ -94,9 +106,16 @@ class Wiki:
             names = ", ".join(mount.mount for mount in self.mounts)
             raise UsageError(f"{text!r} is below no mount; there are {names}.", "neosian memory view /")
         rest = whole[len(best.mount) + 1 :]
-        if rest.partition("/")[0].casefold() == "sessions":
-            return best.at(rest)
-        return best.at(paths.clean(rest) if rest else "")
+        return best.at(paths.clean(rest, pages=True) if rest else "")
+
+    def _other_project(self, path: str) -> list[Place]:
+        """The mount of another project of the user's, which every session may read: `/projects/<name>`."""
+        top, _, rest = path.lstrip("/").partition("/")
+        name = rest.partition("/")[0]
+        if not self._others or top != OTHERS or name not in projects.slugs(self.home):
+            return []
+        store = projects.open_store(self.home, projects.scope_of(self.home, name))
+        return [Place(f"/{OTHERS}/{name}", store, "", False)]
 
     def writable(self, text: str) -> Place:
         """The same for a path that is to be written: its mount is no read-only one, and it is nothing of ours."""
@@ -111,25 +130,70 @@ class Wiki:
         ``at`` is a revision of the scope.
         """
         if text.strip("/") == "":
+            _of_one_scope(at)
             return self._listing(self.mounts)
         place = self.place(text)
         try:
-            if place.path.partition("/")[0].casefold() == "sessions":
+            if _is_of_sessions(place):
+                if at is not None:
+                    raise UsageError(
+                        "Pages of sessions are shown as they are now.", f"neosian memory view {place}"
+                    )
                 return self._session(place, lines)
             place = self._spelled(place, at)
             data = self.data(place, at)
             if data is None:
+                if lines:
+                    raise UsageError(
+                        f"{place} is no document, so it has no lines.", f"neosian memory view {place}"
+                    )
                 return self._folder(place, at)
             return _numbered(place, data, lines, self._about(place) if at is None else f"at {at}")
         finally:
             place.store.repo.close()
+
+    def as_json(self, text: str = "/", at: str | None = None) -> dict[str, object]:
+        """The same for a program: of a document its ``text`` and what is known of it, of a folder its ``documents``."""
+        if text.strip("/") == "":
+            _of_one_scope(at)
+            return {"path": "/", "documents": [row for mount in self.mounts for row in self._rows(mount)]}
+        place = self.place(text)
+        try:
+            place = self._spelled(place, at)
+            data = self.data(place, at)
+            if data is not None:
+                about = (
+                    next((row for row in self._rows(place) if row["path"] == str(place)), {})
+                    if at is None
+                    else {}
+                )
+                return {**about, "path": str(place), "text": editing.shown(data)}
+            if at is not None:
+                rows: list[dict[str, object]] = [
+                    {"path": str(place.at(path))} for path in self._held_at(place, at)
+                ]
+            else:
+                rows = self._rows(place)
+            if place.path and not rows:
+                raise Missing(str(place), "" if at else self.gone(place), at=at)
+            return {"path": str(place), "documents": rows}
+        finally:
+            place.store.repo.close()
+
+    def _rows(self, place: Place) -> list[dict[str, object]]:
+        """The document at a place, or those below it, as `--json` has them."""
+        return [
+            {"path": str(place.at(entry.path)), **entry.json()}
+            for entry in self.entries(place)
+            if f"{entry.path}/".startswith(f"{place.path}/") or not place.path
+        ]
 
     def read(self, text: str, at: str | None = None) -> bytes:
         """The bytes of a document as they are now, or were at a revision."""
         place = self.place(text)
         try:
             place = self._spelled(place, at)
-            data = self.data(place, at)
+            data = None if _is_of_sessions(place) else self.data(place, at)
         finally:
             place.store.repo.close()
         if data is None:
@@ -141,8 +205,8 @@ class Wiki:
         repo = place.store.repo
         if not place.path or not place.store.exists:
             return place
-        in_folder = at is None and publish.checked_out(repo)
-        rev = None if in_folder else repo.tip() if at is None else commits.revision(repo, at)
+        in_folder = at is None
+        rev = None if at is None else commits.revision(repo, at)
 
         def names(folder: str) -> Iterable[str]:
             return files.names(os.path.join(repo.path, folder)) if in_folder else _tree(repo, rev, folder)
@@ -154,32 +218,30 @@ class Wiki:
             other = str(place.at(twin.other)) if name in names(folder) else ""
             raise Missing(str(place), other=other) from None
 
-    def data(self, place: Place, at: str | None) -> bytes | None:
+    def data(self, place: Place, at: str | None = None) -> bytes | None:
         """A file's bytes: the folder's where main is checked out, else main's, or those at a revision."""
         repo = place.store.repo
         if not place.path or not place.store.exists:
             return None
         if at is not None:
             found = _read_at(repo, commits.revision(repo, at), place.path)
-        elif publish.checked_out(repo):
-            found = read_plain(repo.path, place.path)
         else:
-            found = _read_at(repo, repo.tip(), place.path)
+            found = read_plain(repo.path, place.path)
         if found is not None and adopt.holds_secret(found):
             raise NeosianError(
                 f"{place} holds what looks like a secret and is not shown until a person takes it out.",
-                "neosian status",
+                f"open {os.path.join(repo.path, place.path)} in an editor",
             )
         return found
 
-    def entries(self, place: Place) -> list[Entry]:
-        """The documents of a scope as the index lists them, but those that wait because of a secret."""
+    def entries(self, place: Place, only: Sequence[str] | None = None) -> list[Entry]:
+        """The documents of a scope (or those at some paths) as the index lists them, but those that hold a secret."""
         if not place.store.exists:
             return []
         with Index.open(place.store.cache) as index:
             index.catch_up(place.store.repo, None)
             place.store.repo.close()
-            return [entry for entry in index.documents() if not entry.secret]
+            return [entry for entry in index.documents(only) if not entry.secret]
 
     def _listing(self, places: Sequence[Place]) -> str:
         """The documents below these places, with the folders of mounts named."""
@@ -198,19 +260,29 @@ class Wiki:
 
     def _folder(self, place: Place, at: str | None) -> str:
         if at is not None:
-            repo = place.store.repo
-            rev = commits.revision(repo, at) if place.store.exists else None
-            below = f"{place.path}/" if place.path else ""
-            held = repo.ls(rev, below) if rev else []
-            found = [path for path, _ in held if documents.is_document(path)]
+            found = self._held_at(place, at)
             if not found:
                 raise Missing(str(place), at=at)
-            return "\n".join(f"- {place.at(path)}" for path in sorted(found))
+            return "\n".join(f"- {place.at(path)}{self._said_at(place, path, at)}" for path in found)
         listing = self._listing([place])
-        others = _other_files(place) if place.path else []
+        others = files_below(place)
         if place.path and listing == "No documents yet." and not others:
             raise Missing(str(place), self.gone(place))
         return "\n".join([listing, *(f"- {place.at(path)}" for path in others)])
+
+    def _held_at(self, place: Place, at: str) -> list[str]:
+        """The documents below a place at a revision."""
+        repo = place.store.repo
+        rev = commits.revision(repo, at) if place.store.exists else None
+        held = repo.ls(rev, f"{place.path}/" if place.path else "") if rev else []
+        return sorted(path for path, _ in held if documents.is_document(path))
+
+    def _said_at(self, place: Place, path: str, at: str) -> str:
+        """What a document says of itself at a revision, behind its path."""
+        repo = place.store.repo
+        page = documents.read(_read_at(repo, commits.revision(repo, at), path) or b"")
+        said = page.description or page.title
+        return f": {one_line(said, 140)}" if said else ""
 
     def _session(self, place: Place, lines: Sequence[int] | None) -> str:
         """The page of a session, or the newest sessions."""
@@ -243,9 +315,7 @@ class Wiki:
 
     def _about(self, place: Place) -> str:
         """Who changed a document last and when, and what is to be known before trusting it."""
-        entry = next(
-            (entry for entry in self.entries(place) if paths.same_name(entry.path, place.path)), None
-        )
+        entry = next(iter(self.entries(place, [place.path])), None)
         if entry is None:
             return ""
         marks = [
@@ -269,6 +339,17 @@ class Wiki:
             place.store.repo.close()
             acts = index.commits(path=place.path, limit=1)
         return f"it went with {acts[0].id[:10]}, {acts[0].subject!r}" if acts else ""
+
+
+def _is_of_sessions(place: Place) -> bool:
+    return place.path.partition("/")[0] == "sessions"
+
+
+def _of_one_scope(at: str | None) -> None:
+    if at is not None:
+        raise UsageError(
+            "A revision belongs to one scope: name a folder of it.", f"neosian memory view /project --at {at}"
+        )
 
 
 def read_plain(root: str, path: str) -> bytes | None:
@@ -299,21 +380,20 @@ def _read_at(repo: Repo, rev: str | None, path: str) -> bytes | None:
     return repo.read(rev or "", path) if entry and entry.mode != LINK else None
 
 
-def _other_files(place: Place) -> list[str]:
-    """Files of a skill's folder that are no documents: they can be read, too."""
+def files_below(place: Place) -> list[str]:
+    """Files below a folder that are no documents, by their path in the scope; they can be read, too."""
     found = []
     root = place.store.path
-    if not publish.in_reach(place.store.repo, f"{place.path}/"):
+    if not place.path or not publish.in_reach(place.store.repo, f"{place.path}/"):
         return []
     for folder, folders, names in os.walk(os.path.join(root, place.path)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = os.path.relpath(folder, root).replace(os.sep, "/")
-        found += [
-            f"{below}/{name}"
-            for name in sorted(names)
-            if not (name.startswith(".") or documents.is_document(f"{below}/{name}"))
-            and not os.path.islink(os.path.join(folder, name))
-        ]
+        for name in sorted(names):
+            path, full = f"{below}/{name}", os.path.join(folder, name)
+            plain = os.path.isfile(full) and not os.path.islink(full) and name.isprintable()
+            if plain and not name.startswith(".") and not documents.is_document(path):
+                found.append(path)
     return found
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from neosian import config, projects, scope, turns
 from neosian.clients.claude_code import VERB
@@ -59,6 +62,15 @@ def repository(folder: Path, *, remote: str = "", commit: bool = False) -> Path:
         git(folder, "add", "-A")
         git(folder, "commit", "-qm", "Begin")
     return folder
+
+
+def without_rights() -> list[str]:
+    """What to put before a command for it to be refused what its user may not read; skips where root cannot do that."""
+    if os.geteuid():
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root reads everything")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 
 def bytes_below(folder: Path) -> dict[str, bytes]:

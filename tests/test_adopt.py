@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,7 @@ from tests.factories import (
     status,
     subjects,
     trailers,
+    without_rights,
 )
 
 ADA = "Ada Person <ada@example.org>"
@@ -186,6 +189,15 @@ def test_the_identity_of_the_users_own_repository_is_not_taken(home: Home, talk:
     assert authors(home, "project/a.md") == [ADA]
 
 
+def test_a_person_is_known_also_where_the_own_folder_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert (adopt.person(0).name, adopt.person(0).email) == ("Ada Person", "ada@example.org")
+
+
 # a secret
 
 
@@ -196,7 +208,7 @@ def test_a_document_with_a_secret_waits_and_is_named(before: str, home: Home, ta
     home.write("project/keys.md", before + SECRET)
     home.write("project/fine.md", "fine\n")
     talk.land("Hello")
-    assert adopt.waiting(home.store().repo) == ["project/keys.md"]
+    assert adopt.waiting(home.store().repo) == {"project/keys.md": adopt.SECRET}
     assert "wJalrXUtnFEMI" not in git(home.shop, "log", "-p", "--all")
     assert authors(home, "project/fine.md") == [ADA]
 
@@ -206,8 +218,93 @@ def test_a_document_without_its_secret_waits_no_longer(home: Home, talk: Talk) -
     talk.land("One")
     home.write("project/keys.md", "It is in the vault.\n")
     talk.land("Two")
-    assert adopt.waiting(home.store().repo) == []
+    assert adopt.waiting(home.store().repo) == {}
     assert is_clean(home)
+
+
+def test_both_halves_of_a_rename_wait_for_each_other(home: Home, talk: Talk) -> None:
+    home.committed("project/a.md", "moved\n")
+    (home.shop / "project/a.md").rename(home.shop / "project/b.md")
+    aged(home.shop / "project/b.md")
+    talk.land("Hello")
+    assert subjects(home.shop)[0] == "Turn 1: Hello"
+    aged(home.shop / "project")
+    talk.land("Again")
+    assert git(home.shop, "log", "-1", "--skip=1", "--format=%s", "--name-status", "-M").split("\n\n") == [
+        "Edit 2 documents", "R100\tproject/a.md\tproject/b.md",
+    ]  # fmt: skip
+
+
+def test_the_other_files_of_a_skill_belong_to_it(home: Home, talk: Talk) -> None:
+    talk.land("Hello")
+    home.write("skills/rel/SKILL.md", "How\n")
+    home.write("skills/rel/scripts/tag.sh", "git tag\n")
+    home.write("skills/rel/.env", "x\n")
+    home.write("notes/picture.png", "x\n")
+    talk.land("Again")
+    held = git(home.shop, "ls-tree", "-r", "--name-only", "main", "skills", "notes").splitlines()
+    assert held == ["skills/rel/SKILL.md", "skills/rel/scripts/tag.sh"]
+
+
+SECRET_PATH = "project/ghp_MTX6T5bC6O3hDpHJanr4VjXiMha2mn82r7HQ.md"
+
+
+def test_a_document_with_a_secret_in_its_name_waits(home: Home, talk: Talk) -> None:
+    home.write(SECRET_PATH, "text\n")
+    talk.land("Hello")
+    assert adopt.waiting(home.store().repo) == {SECRET_PATH: adopt.SECRET_NAME}
+    assert "ghp_" not in git(home.shop, "log", "--raw", "--all", "--format=%B")
+
+
+@pytest.mark.parametrize("others", [[], ["project/b.md"]])
+def test_a_secret_in_a_name_can_be_deleted_and_no_message_says_it(
+    others: list[str], home: Home, talk: Talk
+) -> None:
+    for path in (SECRET_PATH, *others):
+        home.committed(path, "text\n").unlink()
+    aged(home.shop / "project" if (home.shop / "project").exists() else home.shop)
+    talk.land("Hello")
+    said = git(home.shop, "log", "-1", "--format=%B", "HEAD~1")
+    assert "project/[redacted:github-token].md" in said
+    assert "ghp_" not in said
+    assert is_clean(home)
+
+
+@pytest.mark.parametrize("kind", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_a_secret_is_seen_in_whatever_way_its_text_is_written(kind: str, home: Home, talk: Talk) -> None:
+    home.write("project/keys.md", "").write_bytes(SECRET.encode(kind))
+    aged(home.shop / "project/keys.md")
+    talk.land("Hello")
+    assert adopt.waiting(home.store().repo) == {"project/keys.md": adopt.SECRET}
+
+
+# no right to read
+
+
+@pytest.mark.parametrize("before", ["", "text\n"])
+@pytest.mark.parametrize("shut", ["project/shut.md", "project"])
+def test_what_cannot_be_read_waits_and_is_named_and_the_turn_lands(
+    shut: str, before: str, home: Home, talk: Talk
+) -> None:
+    if before:
+        home.committed("project/shut.md", before)
+    home.write("project/shut.md", "other text\n")
+    home.write("fine.md", "fine\n")
+    talk.turn("Hello")
+    rights = (home.shop / shut).stat().st_mode
+    (home.shop / shut).chmod(0)
+    try:
+        lands = [
+            *without_rights(),
+            sys.executable,
+            "-c",
+            f"from neosian import hook; hook.land({str(home.path)!r})",
+        ]
+        subprocess.run(lands, check=True)
+    finally:
+        (home.shop / shut).chmod(rights)
+    assert adopt.waiting(home.store().repo) == {shut: adopt.UNREADABLE}
+    assert subjects(home.shop)[:2] == ["Turn 1: Hello", "Edit fine.md"]
 
 
 # not the moment

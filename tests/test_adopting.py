@@ -144,7 +144,7 @@ def test_a_document_with_a_secret_waits_and_is_named(home: Home) -> None:
     home.write("project/keys.md", SECRET)
     home.write("project/fine.md", "fine\n")
     assert adopt_now(home) == ["project/fine.md"]
-    assert adopt.waiting(home.store().repo) == ["project/keys.md"]
+    assert adopt.waiting(home.store().repo) == {"project/keys.md": adopt.SECRET}
 
 
 def merging(home: Home) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -15,13 +16,16 @@ from typing import Any
 
 import pytest
 
-from neosian import hook
+from neosian import gitlocks, hook
+from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.launcher import hook_line
 from neosian.projects import open_store
 from neosian.spool import Spool
-from tests.factories import bytes_below, fsck, git, status
+from neosian.store import Store
+from tests.factories import bytes_below, fsck, git, status, subjects
 from tests.hooking import CLIENT, SESSION, Hooks, environment, eventually, one_line, quiet, run
+from tests.test_publish import put
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 NOBODY = 65534
@@ -93,6 +97,39 @@ def test_a_disk_that_fills_up_within_a_payload_keeps_no_part_of_it(tmp_path: Pat
     done = hooks.fire(b'{"x": "' + b"x" * 4_000_000 + b'"}', "note")
     assert one_line(done)
     assert hooks.spooled() == list((hooks.home / "spool" / "tmp").iterdir()) == []
+
+
+def test_a_disk_that_fills_up_while_main_is_locked_is_said_to_be_full(
+    disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(str(disk), "user:ada", str(disk / "scope"), str(disk / "cache.sqlite"))
+    put(store, "a.md")
+    real = gitlocks.lock_index
+
+    def lock(*given: Any) -> None:
+        real(*given)
+        fill(disk)
+
+    monkeypatch.setattr(gitlocks, "lock_index", lock)
+    with pytest.raises(NeosianError, match=r"The disk is full.*git update-ref could not write"):
+        put(store, "b.md")
+    monkeypatch.undo()
+    (disk / "filler").unlink()
+    put(store, "c.md")
+    assert subjects(disk / "scope")[:3] == ["Put c.md", "Put b.md", "Put a.md"]
+    assert (status(disk / "scope"), fsck(disk / "scope")) == ("", "")
+
+
+def test_without_git_a_hook_says_that_it_is_missing_and_the_turn_lands_later(landed: Hooks) -> None:
+    launcher = landed.home / "bin" / "neosian-hook"
+    text = launcher.read_text()
+    launcher.write_text(re.sub("(?m)^NEOSIAN_GIT=.*", "NEOSIAN_GIT=/nowhere/git", text))
+    said = [done for done in landed.turn("meanwhile", number=2) if not quiet(done)]
+    assert said
+    assert all(one_line(done) and "git is missing: /nowhere/git" in done.err for done in said)
+    launcher.write_text(text)
+    assert all(map(quiet, landed.turn("after", number=3)))
+    landed.check(["before", "meanwhile", "after"])
 
 
 @pytest.mark.parametrize("room", [0, 4, 16, 40, 100])

@@ -10,7 +10,8 @@ import pytest
 
 from neosian import child_windows
 from neosian.child import Child, clean_environment, git_program
-from neosian.errors import GitError
+from neosian.errors import GitError, NoGitError
+from tests.hooking import eventually
 
 FOREIGN = (
     "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -103,8 +104,9 @@ def test_a_silent_child_is_ended_while_a_line_is_waited_for(shell: Shell) -> Non
 
 
 def test_a_program_that_is_not_there_is_named(program: type[Child]) -> None:
-    with pytest.raises(GitError, match="cannot run /no/such/git"):
+    with pytest.raises(NoGitError, match="git is missing: /no/such/git cannot be run") as caught:
         program(["/no/such/git"], {}, 1.0)
+    assert caught.value.hint == "install git, or set NEOSIAN_GIT to where it is"
 
 
 def test_a_child_that_died_says_why(shell: Shell) -> None:
@@ -133,4 +135,18 @@ def test_no_pipe_stays_open_where_nothing_could_be_started(program: type[Child],
     before = open_handles()
     with pytest.raises(GitError):
         program([str(tmp_path)], {}, 1.0)
+    assert open_handles() == before
+
+
+def test_a_child_that_was_forgotten_is_ended_and_reaped() -> None:
+    before = open_handles()
+    forgotten = Child(["cat"], dict(os.environ), 10.0)
+    number = forgotten.pid
+    del forgotten
+
+    def is_reaped_by_the_next() -> bool:
+        Child(["true"], dict(os.environ), 10.0).close()
+        return not Path(f"/proc/{number}").exists()
+
+    eventually(is_reaped_by_the_next, "the forgotten child is reaped")
     assert open_handles() == before

@@ -42,13 +42,66 @@ def test_the_whole_command_line_names_every_command(capsys: Said) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["nonsense"], ["audit", "--limit", "0"], ["recall"], ["context", "--client", "x"]],
+    [
+        ["audit", "--limit", "0"],
+        ["recall"],
+        ["context", "--client", "x"],
+        ["path", "--nonsense"],
+        ["path", "a", "--scope"],
+    ],
 )
 def test_a_bad_invocation_ends_with_2(words: list[str], capsys: Said) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(words)
     assert caught.value.code == 2
     assert "neosian" in capsys.readouterr().err
+
+
+def test_without_a_command_the_way_in_is_told(capsys: Said) -> None:
+    assert cli.main([]) == 2
+    said = capsys.readouterr().err
+    assert "usage: neosian COMMAND" in said
+    assert "try: neosian --help, or neosian docs quickstart" in said
+
+
+@pytest.mark.parametrize(
+    ("word", "near"), [("serach", " Did you mean search?"), ("stats", " Did you mean status?"), ("xyzzy", "")]
+)
+def test_an_unknown_command_is_told_with_the_nearest_one(word: str, near: str, capsys: Said) -> None:
+    assert cli.main([word]) == 2
+    assert capsys.readouterr().err == f"neosian: There is no command '{word}'.{near}\n  try: neosian --help\n"
+
+
+@pytest.mark.parametrize("words", [["log", "x.md", "--nonsense"], ["memory", "view", "--nonsense"]])
+def test_what_a_command_does_not_know_is_told_with_its_own_usage(words: list[str], capsys: Said) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(words)
+    said = capsys.readouterr().err
+    assert said.startswith(f"usage: neosian {' '.join(words[:-2] or words[:1])}")
+    assert "unrecognized arguments: --nonsense" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "add --json --scope user:ada Ship it", "--json add Ship --scope user:ada it", "add Ship it --scope=user:ada --json",
+        "add Ship --js it --sc user:ada", "--json --scope user:ada -- add Ship it",
+    ],
+)  # fmt: skip
+def test_options_may_stand_between_the_arguments(words: str) -> None:
+    found = cli.build_parser("board").parse_args(["board", *words.split()])
+    assert (found.verb, found.item, found.json, found.scope) == ("add", ["Ship", "it"], True, "user:ada")
+
+
+def test_words_behind_two_dashes_are_arguments(capsys: Said) -> None:
+    found = cli.build_parser("board").parse_args(["board", "add", "--", "Drop", "--json"])
+    assert (found.item, found.json) == (["Drop", "--json"], False)
+
+
+def test_an_option_without_its_value_takes_no_argument_for_it(capsys: Said) -> None:
+    with pytest.raises(SystemExit):
+        cli.build_parser("board").parse_args(["board", "add", "Ship", "--scope"])
+    assert "--scope: expected one argument" in capsys.readouterr().err
 
 
 def test_a_search_for_nothing_is_a_bad_invocation(capsys: Said) -> None:
@@ -100,6 +153,24 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     run = f"{sys.executable} -m neosian docs formats | head -c 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", run], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("words", ["docs", "path", "status --json", "demo", "docs --help", "--version"])
+@pytest.mark.parametrize("stdout", [">&-", "> /dev/full"])
+def test_a_stdout_that_cannot_be_written_is_one_line_and_no_traceback(
+    words: str, stdout: str, private_home: Path
+) -> None:
+    run = f"env -u PYTHONUNBUFFERED {sys.executable} -m neosian {words} {stdout}"
+    done = subprocess.run(["bash", "-c", run], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert not (private_home / ".neosian/log").exists()
+
+
+def test_closed_streams_keep_their_numbers_from_files_of_ours() -> None:
+    run = f"env -u PYTHONUNBUFFERED {sys.executable} -m neosian path <&- >&- 2>&-"
+    assert subprocess.run(["bash", "-c", run]).returncode == 1
 
 
 def test_it_runs_as_a_module() -> None:

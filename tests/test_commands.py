@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from neosian import cli
 from neosian.beginning import begin
 from neosian.reminding import remind
 from neosian.scope import user_scope
+from neosian.turns import seconds
 from tests import dreaming
 from tests.factories import OTHER, SESSION, Home, git, prompts_of, repository, subjects
 from tests.recorded import payload
@@ -55,6 +58,15 @@ def failed(capsys: Said, *words: str, status: int = 1) -> str:
     """What a command says on stderr that fails and prints nothing."""
     capsys.readouterr()
     assert cli.main(words) == status
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err
+
+
+def said_beside(capsys: Said, *words: str) -> str:
+    """What a command that prints nothing says on stderr."""
+    capsys.readouterr()
+    assert cli.main(words) == 0
     out, err = capsys.readouterr()
     assert out == ""
     return err
@@ -105,6 +117,26 @@ def test_a_forgotten_line_is_still_recalled_from_history(home: Home, capsys: Sai
     git(home.shop, "rm", "-qr", "record")
     git(home.shop, "commit", "-qm", "Away")
     assert "Fix the login page" in run(capsys, "recall", f"{SESSION}#1", "--at", rev[:10])
+
+
+def test_times_are_local_whatever_zone_they_were_recorded_in(
+    home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(str(home.path), "claude-code", home.talk(NEW).start())
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        at = seconds(as_json(capsys, "recall", SESSION)[0]["at"])
+        assert run(capsys, "recall", SESSION).startswith(f"[1] {utc(at + 19_800)}\n")
+        at = seconds(as_json(capsys, "replay", NEW)[0]["at"])
+        assert run(capsys, "replay", NEW).startswith(f"[1] start {utc(at + 19_800)}, ")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def utc(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at))
 
 
 # replay
@@ -237,6 +269,29 @@ def test_nothing_found_is_said_beside_an_empty_result(home: Home, capsys: Said) 
     assert capsys.readouterr().err == "Nothing found.\n"
 
 
+def test_what_other_scopes_know_is_told_where_nothing_is_found(
+    home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository(home.folder / "blog"))
+    capsys.readouterr()
+    assert cli.main(["search", "login", "page"]) == 0
+    found, hint = capsys.readouterr().err.splitlines()
+    assert found == "Nothing found."
+    assert hint == f"1 hit in {home.store().scope}: neosian search 'login page' --scope {home.store().scope}"
+    assert run(capsys, *shlex.split(hint.partition(": neosian ")[2])).startswith(SESSION)
+    assert " in user:" not in said_beside(capsys, "search", "xylophone")
+
+
+def test_a_project_is_named_from_anywhere(home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert run(capsys, "search", "login", "--project", "shop").startswith(SESSION)
+    assert OTHER in run(capsys, "sessions", "--project", "shop")
+    for verb in (("search", "x"), ("sessions",)):
+        assert "No project is called 'shpo'; there are: shop." in failed(
+            capsys, *verb, "--project", "shpo", status=2
+        )
+
+
 @pytest.mark.parametrize("query", ['"', "*", "AND OR NOT", "a:b", "(", "' OR 1=1 --", "-x", "\0", "日本語"])
 def test_any_text_may_be_searched_for(query: str, home: Home, capsys: Said) -> None:
     assert isinstance(json.loads(run(capsys, "search", "--json", "--", query)), list)
@@ -307,17 +362,14 @@ def test_status_tells_of_dreams_once_there_is_one(home: Home, capsys: Said) -> N
     cli.main(["status"])
     assert "last dream" not in capsys.readouterr().out
     going = dreaming.start(home)
-    dreaming.session(going, {"a.md": "a\n"}, waits={f"{number}.md": "b\n" for number in range(7)})
+    dreaming.session(going, {"a.md": "a\n"}, waits={f"{number}.md": "b\n" for number in range(3)})
     cli.main(["status"])
     assert f"The dream {going.id} of {home.store().scope} has not landed yet" in capsys.readouterr().out
     dreaming.land(home, going)
     cli.main(["status"])
     out = capsys.readouterr().out
     assert f"{going.id}: 1 sessions, 1 notes" in out
-    assert (
-        f"0.md, 1.md, 2.md, 3.md, 4.md, … of {home.store().scope} can be looked at: neosian dream review"
-        in out
-    )
+    assert f"0.md, 1.md, 2.md of {home.store().scope} can be looked at: neosian dream review" in out
 
 
 def test_status_tells_of_scopes_and_spool(home: Home, capsys: Said) -> None:
@@ -385,7 +437,8 @@ def test_an_audit_is_aligned_for_people(home: Home, capsys: Said) -> None:
         "Turn 1: Describe the deployment",
         "Turn 1: Fix the login page",
     ]
-    assert f"{SESSION}#1" in rows[1]
+    assert f" {SESSION[:8]}#1 " in rows[1]
+    assert SESSION not in rows[1]
 
 
 @pytest.mark.parametrize("when", ["yesterday", "3", "2026-13-01", "1y", "-1d"])

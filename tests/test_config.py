@@ -53,7 +53,7 @@ def test_a_wrong_setting_is_named_and_its_default_counts(text: str, told: str, t
     settings, wrong = config.load(written(tmp_path, text))
     assert told in wrong
     assert wrong.startswith(str(tmp_path / "config.toml"))
-    assert wrong.endswith("The default counts instead.")
+    assert wrong.endswith("; the default counts instead.")
     assert (settings.record_output_chars, settings.context_start) == (4096, True)
 
 
@@ -127,3 +127,39 @@ def test_a_capture_that_is_no_choice_counts_as_the_narrower_one(value: str, tmp_
     settings, wrong = config.load(written(tmp_path, f"[record]\ncapture = {value}"))
     assert settings.record_capture == "marked"
     assert "record.capture must be one of all, marked" in wrong
+    assert wrong.endswith("; marked counts instead.")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[record]\nignor = []", "There is no setting record.ignor. Did you mean ignore?"),
+        ("[contxt]\nstart = false", "There is no table contxt. Did you mean context?"),
+        ("[record]\nxyzzy = 1", "There is no setting record.xyzzy."),
+        ("ignore = []", "There is no setting ignore."),
+    ],
+)
+def test_a_name_that_no_setting_has_is_told_with_the_nearest_one(
+    text: str, told: str, tmp_path: Path
+) -> None:
+    assert config.load(written(tmp_path, text))[1] == f"{tmp_path}/config.toml: {told}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[record]\ncaptrue = "marked"',
+        'capture = "marked"',
+        '[recrod]\ncapture = "marked"',
+        '[record]\ncapture = "marked"\n[broken',
+    ],
+)
+def test_a_slip_in_the_name_of_capture_records_no_more_than_was_meant(text: str, tmp_path: Path) -> None:
+    settings, wrong = config.load(written(tmp_path, text))
+    assert settings.record_capture == "marked"
+    assert wrong
+
+
+def test_a_slip_that_says_all_changes_nothing(tmp_path: Path) -> None:
+    settings, wrong = config.load(written(tmp_path, '[record]\ncaptrue = "all"'))
+    assert (settings.record_capture, "Did you mean capture?" in wrong) == ("all", True)

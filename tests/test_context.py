@@ -89,7 +89,7 @@ def test_an_empty_scope_says_what_this_is(start: Start) -> None:
 def test_the_whole_block(start: Start, user: Scope, project: Scope) -> None:
     user.write("profile/role.md", "Ada builds shops.\n")
     user.commit(at=NOW - 86_400 * 8)
-    project.write("board/pay.md", "---\ntitle: Pay by card\nstatus: doing\n---\n")
+    project.write("board/pay.md", "---\ntitle: Pay by card\nstatus: doing\nholder: claude-code:9f3c\n---\n")
     project.write("board/old.md", "---\ntitle: Over\nstatus: done\n---\n")
     project.write("tools/deploy.md", "---\ndescription: How to deploy\n---\n# Deploy\n")
     project.commit("notes", author=AGENT, at=NOW - 7_200)
@@ -110,7 +110,7 @@ def test_the_whole_block(start: Start, user: Scope, project: Scope) -> None:
         "Ada builds shops.\n"
         "\n"
         "# Board\n"
-        "- /project/board/pay.md [doing] Pay by card (claude-code, 2 h ago, 2026-11-29)\n"
+        "- /project/board/pay.md [doing] Pay by card (held by claude-code:9f3c, 2 h ago, 2026-11-29)\n"
         "\n"
         "# Notes (path: what it says)\n"
         "- /project/tools/deploy.md: How to deploy (agent, 2 h ago, 2026-11-29)\n"
@@ -245,6 +245,18 @@ def test_a_document_with_a_secret_is_not_told(start: Start, project: Scope) -> N
     block = start()
     assert secret not in block.text
     assert "keys.md" not in block.text
+
+
+def test_a_body_that_cannot_be_read_is_passed_over(user: Scope, project: Scope) -> None:
+    for scope in (user, project):
+        scope.write("profile/x.md", f"A habit in {scope.store.scope}.")
+    with ExitStack() as stack:
+        mounts = mounted(stack, user=user, project=project)
+        (project.root / "profile/x.md").unlink()
+        (project.root / "profile/x.md").mkdir()  # which no right helps to read, not even root's
+        block = start_block(mounts, source="startup", conversation=OWN, now=NOW)
+    assert "A habit in user:ada." in part(block, "Profile")
+    assert "shop" not in part(block, "Profile")
 
 
 def test_pinned_bodies_of_every_mount(start: Start, project: Scope) -> None:

@@ -6,6 +6,8 @@ import argparse
 import json
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from neosian import docs, turns
-from neosian.cli import build_parser
+from neosian.cli import COMMANDS, build_parser
 from neosian.config import Config
 from neosian.errors import NeosianError
-from tests import reference
+from tests import manpage, reference
 
 TOP = Path(__file__).parent.parent
 PAGES = sorted((TOP / "docs").glob("*.md"))
@@ -79,12 +81,12 @@ def test_topics_carry_the_purpose_line() -> None:
     assert purposes["quickstart"] == "From nothing to a recorded session and back, in five minutes."
 
 
-@pytest.mark.parametrize("name", ["changelog", "CHANGELOG", "Changelog"])
+@pytest.mark.parametrize("name", ["changelog", "CHANGELOG", "Changelog", "changelog.md", "docs/CHANGELOG.md"])
 def test_a_topic_is_found_in_any_case(name: str) -> None:
     assert docs.page(name).startswith("# Changelog")
 
 
-@pytest.mark.parametrize("name", ["nonsense", "", "../README", "quickstart.md"])
+@pytest.mark.parametrize("name", ["nonsense", "", "../README", "quickstart.md.md"])
 def test_an_unknown_topic_names_the_command_that_lists_them(name: str) -> None:
     with pytest.raises(NeosianError) as caught:
         docs.page(name)
@@ -199,3 +201,17 @@ def test_the_command_prints_a_page_as_it_is_written(capsys: pytest.CaptureFixtur
 
     assert main(["docs", "glossary"]) == 0
     assert capsys.readouterr().out == (TOP / "docs" / "glossary.md").read_text(encoding="utf-8")
+
+
+def test_the_man_page_has_a_section_a_command_and_each_usage_line_by_line() -> None:
+    tool = Path(sys.executable).parent / "argparse-manpage"
+    command = [str(tool), "--module", "neosian.cli", "--function", "build_parser", "--prog", "neosian"]
+    raw = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    page = manpage.readable(raw)
+    heads = [line.removeprefix(".SH ") for line in page.splitlines() if line.startswith(".SH ")]
+    assert heads[:4] == ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS"]
+    assert [head for head in heads if head.startswith("neosian ")] == [f"neosian {name}" for name in COMMANDS]
+    assert heads[-5:] == ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO"]
+    assert "usage:" not in page
+    assert ".SH neosian docs\n.nf\nneosian docs [" in page
+    assert page.count("\n.nf\n") == page.count("\n.fi\n")

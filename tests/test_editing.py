@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -401,3 +402,23 @@ def test_a_set_key_changes_nothing_else(data: bytes, key: str, value: str | bool
 @given(documents_of())
 def test_a_key_that_is_not_there_is_dropped_without_a_change(data: bytes) -> None:
     assert editing.drop_key(data, "absent") == data
+
+
+UTF_16 = "# Title\r\n\r\nold\r\n".encode("utf-16")
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda: editing.str_replace(UTF_16, "old", "new"),
+        lambda: editing.insert(UTF_16, 1, "new"),
+        lambda: editing.set_key(UTF_16, "pinned", True),
+    ],
+)
+def test_no_other_encoding_is_written_into(edit: Callable[[], bytes]) -> None:
+    with pytest.raises(EditError, match="UTF-16, and only UTF-8"):
+        edit()
+
+
+def test_a_text_in_another_encoding_is_shown_as_its_text() -> None:
+    assert editing.shown(UTF_16) == "# Title\n\nold\n"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from neosian import health, install, merging, recall
+from neosian import files, health, install, merging, recall
 from neosian.dream import review
 from neosian.launcher import install_launcher, launcher_path
 from neosian.projects import FILE
@@ -33,7 +35,7 @@ def talk(home: Home) -> Talk:
 
 
 def report(home: Home) -> dict[str, Any]:
-    return health.report(str(home.path))
+    return health.report(str(home.path), str(home.project))
 
 
 def problems(home: Home) -> list[str]:
@@ -98,7 +100,16 @@ def test_a_document_with_a_secret_is_told_by_its_path(home: Home, talk: Talk) ->
     home.write("project/keys.md", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n")
     talk.land("More")
     assert row(home)["edits_waiting"] == ["project/keys.md"]
-    assert [said for said in problems(home) if said.startswith("project/keys.md ")]
+    (said,) = problems(home)
+    assert said.startswith("project/keys.md in")
+    assert "is not committed: line 1 holds a secret (" in said
+
+
+def test_a_save_that_was_overtaken_is_told_by_where_it_lies(home: Home) -> None:
+    lies = home.shop / ".git/neosian/kept/1f/project/a.md"
+    lies.parent.mkdir(parents=True)
+    lies.write_text("mine\n")
+    assert [said.split()[0] for said in problems(home)] == [str(lies)]
 
 
 def test_events_that_were_set_aside_are_told_with_the_reason(home: Home) -> None:
@@ -111,8 +122,25 @@ def test_events_that_were_set_aside_are_told_with_the_reason(home: Home) -> None
 def test_events_that_have_waited_for_hours_are_told(home: Home) -> None:
     name = home.talk(OTHER).ask("Hello?")
     assert problems(home) == []
+    hook(home)
     aged(Path(home.spool.new, name), 7 * 3600)
     assert problems(home) == ["Events have waited for hours."]
+
+
+def test_events_that_no_hook_is_left_to_land_are_told(home: Home) -> None:
+    hook(home)
+    name = home.talk(OTHER).ask("Hello?")
+    merging.carry_out(install.plan_uninstall(install.Wish("claude-code", folder=str(home.project)), {}, "/"))
+    assert problems(home) == []  # its session may still run, with the hooks that it began with
+    aged(Path(home.spool.new, name), 11 * 60)
+    assert problems(home) == ["1 events wait, and no hook is installed here that would land them."]
+
+
+def hook(home: Home) -> None:
+    """Put hooks into the settings of the project."""
+    (home.project / ".claude").mkdir()
+    wish = install.Wish("claude-code", folder=str(home.project))
+    merging.carry_out(install.plan_install(wish, {}, "/"))
 
 
 def test_a_lock_that_holds_landings_up_is_told(home: Home) -> None:
@@ -132,13 +160,63 @@ def test_a_home_that_is_switched_off_is_told(home: Home) -> None:
     assert problems(home) == ["Recording is switched off for this home."]
 
 
-@pytest.mark.parametrize("name", ["python", "stub"])
+@pytest.mark.parametrize("name", ["python", "stub", "NEOSIAN_GIT"])
 def test_a_program_of_the_launcher_that_is_gone_is_told(name: str, home: Home) -> None:
     path = launcher_path(home.path)
     rows = path.read_text().splitlines(keepends=True)
     written = [f"{name}=/nonexistent/{name}\n" if row.startswith(f"{name}=") else row for row in rows]
     path.write_text("".join(written))
-    assert problems(home) == [f"The launcher's {name} is gone: /nonexistent/{name}."]
+    said = "git" if name == "NEOSIAN_GIT" else name
+    assert problems(home) == [f"The launcher's {said} is gone: /nonexistent/{name}."]
+
+
+def test_a_launcher_that_may_not_be_run_is_told(home: Home) -> None:
+    os.chmod(launcher_path(home.path), 0o600)
+    assert problems(home) == [f"The launcher {launcher_path(home.path)} may not be run, so hooks do nothing."]
+
+
+def test_a_stub_that_does_not_run_is_told(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "the package's").mkdir()
+    stub = tmp_path / "the package's" / "hook.py"
+    stub.write_text("import nosuchmodule\n")
+    path = launcher_path(home.path)
+    rows = path.read_text().splitlines(keepends=True)
+    path.write_text(
+        "".join(f"stub={shlex.quote(str(stub))}\n" if row.startswith("stub=") else row for row in rows)
+    )
+    (said,) = problems(home)
+    assert said.startswith("The launcher's python cannot run its stub: ")
+    assert "No module named 'nosuchmodule'" in said
+
+
+def test_what_is_saved_and_not_committed_is_told_and_no_problem(home: Home, talk: Talk) -> None:
+    home.write("project/note.md", "A note.\n")
+    assert row(home)["edits_saved"] == ["project/note.md"]
+    assert problems(home) == []
+    talk.land("More")
+    assert row(home)["edits_saved"] == []
+
+
+def test_a_traceback_of_the_log_is_told_by_its_last_line(home: Home) -> None:
+    log = str(home.path / "log" / "neosian.log")
+    files.log(
+        log, "stop: " + " | ".join(["Traceback (most recent call last): ", "File x " * 200, "ValueError: no"])
+    )
+    files.log(log, "y" * 500)
+    first, second = report(home)["log"]
+    assert (first["what"], len(second["what"])) == ("stop: ValueError: no", 160)
+
+
+def test_lines_of_the_log_from_before_the_last_landing_are_old(home: Home, talk: Talk) -> None:
+    path = home.path / "log" / "neosian.log"
+    path.parent.mkdir(exist_ok=True)
+    now = time.time()
+    for age in (8 * 86_400, 2 * 86_400, 60, -60):
+        with path.open("a") as log:
+            log.write(time.strftime(f"%Y-%m-%dT%H:%M:%S%z {age}\n", time.localtime(now - age)))
+    assert [(line["what"], line["old"]) for line in report(home)["log"]] == [
+        (str(2 * 86_400), True), ("60", True), ("-60", False),
+    ]  # fmt: skip
 
 
 def test_a_home_without_a_launcher_is_told(home: Home) -> None:
@@ -170,7 +248,7 @@ def test_a_document_whose_front_matter_is_no_yaml_is_told_once_with_its_line(hom
     (said,) = [each for each in report(home)["problems"] if "front matter" in each["what"]]
     assert "project/deploy.md in" in said["what"]
     assert "line 2: mapping values are not allowed" in said["what"]
-    assert said["try"] == f"edit {home.shop}/project/deploy.md"
+    assert said["try"] == f"open {home.shop}/project/deploy.md in an editor"
     assert [each["path"] for each in row(home)["front_matter"]] == ["project/deploy.md"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from neosian import cli
 from neosian.scope import user_scope
 from tests.factories import SESSION, Home, git, repository, subjects
-from tests.test_commands import Said, as_json, failed, run
+from tests.test_commands import Said, as_json, failed, run, said_beside
 
 PAGE = "one\ntwo\nthree\n"
 
@@ -33,15 +33,6 @@ def edit(home: Home, text: str, subject: str = "Edit it") -> str:
     home.write("project/deploy.md", text)
     git(home.shop, "commit", "-qam", subject)
     return git(home.shop, "rev-parse", "HEAD")
-
-
-def said_beside(capsys: Said, *words: str) -> str:
-    """What a command that prints nothing says on stderr."""
-    capsys.readouterr()
-    assert cli.main(words) == 0
-    out, err = capsys.readouterr()
-    assert out == ""
-    return err
 
 
 # which document
@@ -128,9 +119,20 @@ def test_one_word_is_a_path_or_a_range(home: Home, capsys: Said) -> None:
     both = "-1,3 +1,5"
     assert "+four\n" in run(capsys, "diff")
     assert "+five" not in run(capsys, "diff", "project/deploy.md")
-    for words in [(first,), (first[:7],), (f"{first}..",), ("HEAD~1",), ("project/deploy.md", first)]:
+    for words in [
+        (first,),
+        (first[:7],),
+        (f"{first}..",),
+        ("HEAD~1",),
+        ("project/deploy.md", first),
+        (first, "project/deploy.md"),
+    ]:
         assert both in run(capsys, "diff", *words)
-    for words in [(f"{first}..{second}",), ("/project/project", f"{first}..main")]:
+    for words in [
+        (f"{first}..{second}",),
+        ("/project/project", f"{first}..main"),
+        (f"{first}..main", "project"),
+    ]:
         assert "-1,3 +1,4" in run(capsys, "diff", *words)
     assert "A tester" in run(capsys, "diff", f"{git(home.user, 'rev-parse', 'HEAD~1')}")
 
@@ -175,11 +177,12 @@ def test_what_stands_in_a_document_drives_no_terminal(home: Home, capsys: Said) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("nonsense",), "No commit here is named 'nonsense'"),
+        (("nonsense",), "There is neither a document nor a commit nonsense here"),
+        (("nosuch.md",), "There is neither a document nor a commit nosuch.md here"),
         (("project/deploy.md", "nonsense"), "No commit here is named 'nonsense'"),
         (("project/deploy.md", "--", "-n"), "No commit here is named '-n'"),
         (("main..nonsense",), "No commit here is named 'nonsense'"),
-        (("deadbeef",), "No commit here is named 'deadbeef'"),
+        (("deadbeef",), "There is neither a document nor a commit deadbeef here"),
     ],
 )  # fmt: skip
 def test_an_unknown_revision_is_said(words: tuple[str, ...], said: str, home: Home, capsys: Said) -> None:
@@ -198,6 +201,39 @@ def test_where_nothing_differs_it_is_said(home: Home, capsys: Said) -> None:
     assert "Nothing has been recorded for team:none yet" in failed(capsys, "diff", "--scope", "team:none")
 
 
+@pytest.mark.parametrize("path", ["project/new.md", "project/deploy.md"])
+@pytest.mark.parametrize("verb", ["log", "diff"])
+def test_a_document_that_is_saved_and_not_committed_is_said_to_be_so(
+    verb: str, path: str, home: Home, capsys: Said
+) -> None:
+    home.write(path, PAGE + "four\n")
+    capsys.readouterr()
+    assert cli.main([verb, path]) == 0
+    err = capsys.readouterr().err
+    assert f"/project/{path} is saved, not committed yet: the next landing does it, or neosian watch." in err
+    assert "Nothing" not in err
+    if verb == "diff":
+        assert "+four" in run(capsys, *shlex.split(err.partition("To see it: neosian ")[2]))
+    home.talk().land("More")
+    assert "not committed" not in failing_or_not(capsys, verb, path)
+
+
+def test_a_document_that_waits_is_said_with_the_kind_and_line_of_its_secret(home: Home, capsys: Said) -> None:
+    home.write("project/keys.md", "Keys\n\npassword = hunter2hunter2\n\n<private>x</private>\n")
+    said = said_beside(capsys, "log", "project/keys.md")
+    assert (
+        said
+        == "/project/project/keys.md is saved, and waits: line 3 holds a secret (password), line 5 is <private>.\n"
+    )
+
+
+def failing_or_not(capsys: Said, *words: str) -> str:
+    """What a command says on stderr."""
+    capsys.readouterr()
+    cli.main(words)
+    return capsys.readouterr().err
+
+
 # revert
 
 
@@ -205,7 +241,9 @@ def test_a_commit_is_taken_back_from_either_scope(home: Home, capsys: Said) -> N
     edit(home, "new\n")
     for folder, path in ((home.shop, "/project/project/deploy.md"), (home.user, "/user/profile/role.md")):
         id = git(folder, "rev-parse", "HEAD")
-        assert run(capsys, "revert", id[:10]).splitlines()[1:] == [path]
+        said = run(capsys, "revert", id[:10])
+        now = git(folder, "rev-parse", "HEAD")[:10]
+        assert said == f"Took {id[:10]} back ({path}, commit {now})\n"
     assert git(home.shop, "show", "main:project/deploy.md") == PAGE.rstrip()
     assert not (home.user / "profile/role.md").exists()
 
@@ -235,7 +273,8 @@ def test_a_revert_tells_what_it_did_besides(home: Home, capsys: Said) -> None:
     home.write("project/other.md", "x\n")
     capsys.readouterr()
     assert cli.main(["revert", id]) == 0
-    assert capsys.readouterr().err == "Edits that lay in the folder landed first: project/other.md.\n"
+    undo = f"To take it back: neosian revert {git(home.shop, 'rev-parse', 'HEAD')[:10]}\n"
+    assert capsys.readouterr().err == f"{undo}Edits that lay in the folder landed first: project/other.md.\n"
     assert said_beside(capsys, "revert", id) == "It is so already; nothing was changed.\n"
     git(home.shop, "checkout", "-qb", "side")
     cli.main(["revert", f"project/deploy.md@{id}"])

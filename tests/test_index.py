@@ -226,6 +226,47 @@ def test_what_a_rewritten_history_dropped_is_not_found(scope: Scope) -> None:
     assert look(scope, "parser") == ["1#1"]
 
 
+@pytest.mark.parametrize("kind", ["utf-16", "utf-16-be", "utf-8-sig"])
+def test_a_document_is_found_in_whatever_way_its_text_is_written(kind: str, scope: Scope) -> None:
+    scope.write("tools/x.md", "").write_bytes("---\ntitle: Größe\n---\nA walrus.\n".encode(kind))
+    assert look(scope, "walrus") == look(scope, "größe") == ["tools/x.md"]
+
+
+@pytest.mark.parametrize("data", ["A walrus, password=hunter2222x\n".encode("utf-16"), b"A walrus"])
+def test_what_must_not_be_told_is_marked_and_not_held(data: bytes, scope: Scope) -> None:
+    name = "ghp_MTX6T5bC6O3hDpHJanr4VjXiMha2mn82r7HQ.md" if data.isascii() else "x.md"
+    scope.write(name, "").write_bytes(data)
+    with Index.open(str(scope.cache)) as index:
+        assert index.catch_up(scope.store.repo)
+        assert [entry.secret for entry in index.documents()] == [True]
+        texts = " ".join(index.texts(range(-9, 0)).values())
+    assert "walrus" in texts
+    assert "hunter" not in texts
+    assert "ghp_" not in texts
+
+
+def test_an_index_that_somebody_keeps_to_himself_is_waited_for_once(
+    scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope.land(ADA, 1, "parser")
+    look(scope, "parser")
+    waits = []
+    real = Index._connect
+
+    def connect(index: Index, name: str, uri: bool = False) -> object:
+        waits.append(name)
+        return real(index, name, uri)
+
+    monkeypatch.setattr(Index, "_connect", connect)
+    other = sqlite3.connect(scope.cache, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        assert look(scope, "parser") == ["1#1"]
+    finally:
+        other.close()
+    assert waits == [str(scope.cache), ":memory:"]
+
+
 def test_the_same_answers_after_deletion(scope: Scope) -> None:
     for n in range(1, 5):
         scope.land(ADA, n, f"parser number {n}")

@@ -125,11 +125,17 @@ def test_the_fragment_is_printed_and_nothing_is_written(run: Run, home: Path, pr
     assert result.code == 0
     assert list(result.json()) == ["hooks"]
     assert str(project / ".claude" / "settings.json") in result.err
-    assert "--user --write" in result.err
+    assert result.err.endswith("next: neosian record install --client claude-code --write\n")
     assert "subdirectory" in result.err
     assert sorted(os.listdir(home)) == [".claude", ".gitconfig"]
     assert os.listdir(home / ".claude") == []
     assert not (project / ".claude").exists()
+
+
+def test_the_next_command_is_the_same_one_and_writes(run: Run) -> None:
+    result = run("install", "--user", "--scope", "team:my x", "--no-recall")
+    again = "neosian record install --client claude-code --user --scope 'team:my x' --no-recall --write"
+    assert result.err.endswith(f"next: {again}\n")
 
 
 def test_every_event_is_hooked_with_its_verb_and_a_timeout(run: Run) -> None:
@@ -354,7 +360,10 @@ def test_another_programs_home_is_never_made(
     assert result.code == 1
     assert "is no folder" in result.err
     assert result.out == ""
-    assert "then neosian record install --client claude-code --user --write" in result.err
+    assert (
+        "start Claude Code once, then run neosian record install --client claude-code --user --write"
+        in result.err
+    )
     assert not (home / ".claude").exists()
     assert not (tmp_path / "elsewhere").exists()
 

@@ -322,11 +322,15 @@ MARKED = [
     "record.capture='marked'",
     'record = { capture = "marked" }  # or "all"\r\n',
     '[record]\n  capture = "marked"  # "all" records everywhere',
+    '[record]\ncaptrue = "marked"\n',
+    '[recrod]\ncapture = "marked"\n',
+    '[record]\ncapture = "marked"\n[torn\n',
 ]
 UNMARKED = [
     '[record]\ncapture = "all"  # or "marked"\n',
     '# capture = "marked"\n[record]\ncapture = "all"\n',
     "  # capture = 'marked'\n",
+    '[record]\ncaptrue = "all"\n',
     "",
 ]
 
@@ -500,3 +504,12 @@ def test_a_capture_that_is_not_plainly_all_records_marked_folders_only(hooks: Ho
     (hooks.project / ".neosian-record").touch()
     assert quiet(hooks.fire(hooks.said("user_prompt_submit"), "prompt"))
     assert len(hooks.spooled()) == 1
+
+
+def test_a_home_that_is_no_absolute_path_is_refused_and_nothing_is_recorded(hooks: Hooks) -> None:
+    line = 'h="${NEOSIAN_HOME:-$HOME/.neosian}/bin/neosian-hook"; [ -x "$h" ] || exit 0; exec "$h" claude-code stop'
+    env = {"NEOSIAN_HOME": os.path.relpath(hooks.home, hooks.project)}
+    done = run(["/bin/sh", "-c", line], hooks.said("stop"), env=env, cwd=hooks.project)
+    assert (done.status, done.out) == (1, "")
+    assert "is no absolute path" in done.err
+    assert hooks.spooled() == []

@@ -676,6 +676,8 @@ def test_codex_is_not_written_and_its_command_is_the_fix(run: Run, home: Path) -
 
     assert result.code == 1
     assert f"try: codex mcp add {SERVER} -- {PROGRAM[0]}" in result.err
+    assert "Codex is told by a command of its own: run the one below." in result.err
+    assert "by hand" not in result.err
     assert file.read_text() == 'model = "x"  # mine\n'
     assert names(file.parent) == ["config.toml"]
 
@@ -725,6 +727,7 @@ def test_opencode_with_comments_is_refused_with_the_fragment(run: Run, project: 
 
     assert result.code == 1
     assert "a comment" in result.err
+    assert result.err.endswith(f"try: open {file} in an editor\n")
     assert result.json()["mcp"][SERVER]
     assert file.read_text() == text
     assert names(project) == [".git", file.name, "src"]

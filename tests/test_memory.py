@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from neosian import config, mounts, scope
+from neosian import adopt, config, mounts, revert, scope
+from neosian.adopting import Adopter
 from neosian.errors import BrokenStoreError, NeosianError, UsageError
 from neosian.index import Index
 from neosian.memory import DOCUMENT_MOST, Conflict, Memory, Unlanded, Writer
@@ -83,7 +84,7 @@ ACTS: dict[str, tuple[Act, str, dict[str, str | None]]] = {
     "flag": (
         lambda m: m.flag(A, "stale", " it is\nThursdays: now "),
         "Flag a.md",
-        {"a.md": '---\nflagged: "stale: it is Thursdays: now"\n---\n' + DEPLOY},
+        {"a.md": '---\nflagged: "stale: it is Thursdays: now (said of 57d2be2c)"\n---\n' + DEPLOY},
     ),
 }  # fmt: skip
 
@@ -695,8 +696,28 @@ def test_a_flag_is_shown_until_anybody_changed_the_document(home: Home, memory: 
 
 def test_a_flag_that_an_edit_sets_itself_stays(home: Home, memory: Memory) -> None:
     memory.flag(A, "stale")
-    memory.str_replace(A, 'flagged: "stale"', "flagged: wrong")
+    line = (home.shop / "a.md").read_text().splitlines()[1]
+    memory.str_replace(A, line, "flagged: wrong")
     assert flags_of(home) == "wrong"
+
+
+def test_a_flag_stands_again_when_the_change_is_taken_back(home: Home, memory: Memory) -> None:
+    memory.flag(A, "stale")
+    edited = memory.str_replace(A, "Fridays", "Mondays").commit
+    assert flags_of(home) == ""
+    revert.take_back(home.store(), str(edited), adopt.person(0), Adopter(str(home.path)).named_by)
+    assert flags_of(home) == "stale"
+
+
+def test_a_flag_that_moved_with_its_document_is_answered_by_an_edit_of_the_folder(
+    home: Home, memory: Memory
+) -> None:
+    memory.flag(A, "stale")
+    memory.rename(A, "/project/c.md")
+    full = home.shop / "c.md"
+    full.write_text(full.read_text().replace("Fridays", "Mondays"))
+    aged(full)
+    assert [entry.flagged for entry in memory.wiki.entries(memory.wiki.turns) if entry.path == "c.md"] == [""]
 
 
 def test_a_persons_own_flag_is_shown(home: Home, memory: Memory) -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import pty
+import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -102,3 +106,22 @@ def test_a_note_stands_beside_the_result(capsys: pytest.CaptureFixture[str]) -> 
 )
 def test_an_age_is_told_in_its_largest_unit(seconds: float, said: str) -> None:
     assert output.ago(seconds) == said
+
+
+def test_a_free_text_is_cut_to_the_terminal_and_whole_without_one() -> None:
+    code = "from neosian import output; output.text(output.table([('a', 'x' * 200), ('b', '日' * 80)], free=True))"
+    plain = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.splitlines()
+    assert [output.width(line) for line in plain] == [203, 163]
+    main, side = pty.openpty()
+    termios.tcsetwinsize(side, (24, 60))
+    subprocess.run([sys.executable, "-c", code], stdout=side, check=True)
+    cut = os.read(main, 1 << 16).decode().splitlines()
+    assert [(output.width(line), line[-1]) for line in cut] == [(60, "…"), (60, "…")]
+
+
+@pytest.mark.parametrize(
+    ("words", "room", "kept"),
+    [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("ab  cd", 5, "ab…"), ("日本語", 4, "日…"), ("", 3, "")],
+)
+def test_a_text_is_cut_by_columns(words: str, room: int, kept: str) -> None:
+    assert output.cut(words, room) == kept

@@ -107,12 +107,12 @@ def test_what_a_failed_pack_did_not_save_is_kept(home: Home) -> None:
     assert len(kept(home)) == 2
 
 
-def test_only_old_scraps_of_killed_writers_are_cleared(home: Home) -> None:
+def test_only_old_locks_of_killed_writers_are_cleared(home: Home) -> None:
     private = Path(home.store().repo.private)
-    names = (".neosian-1-old", ".neosian-1-new", "stale-main.lock", "waiting")
+    names = ("stale-old.lock", "stale-new.lock", "waiting")
     for name in names:
         (private / name).write_text("")
-        age = 0 if name.endswith("new") else 2 * 86_400
+        age = 0 if "new" in name else 2 * 86_400
         os.utime(private / name, (time.time() - age, time.time() - age))
     packing.pack(str(home.path), home.store().scope)
-    assert [name for name in names if (private / name).exists()] == [".neosian-1-new", "waiting"]
+    assert [name for name in names if (private / name).exists()] == ["stale-new.lock", "waiting"]

@@ -303,7 +303,7 @@ def test_an_index_that_a_checkout_left_behind_is_brought_up(store: Store, folder
 def test_a_file_system_without_links_will_do(
     code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def link(*_: object) -> None:
+    def link(*_: object, **__: object) -> None:
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(os, "link", link)

@@ -14,7 +14,18 @@ from pathlib import Path
 import pytest
 
 from neosian import redact as module
-from neosian.redact import RULES, hide_private, marker, redact, redact_value, secret_name
+from neosian.redact import (
+    RULES,
+    found_in_document,
+    hide_private,
+    marker,
+    path_is_clean,
+    redact,
+    redact_document,
+    redact_path,
+    redact_value,
+    secret_name,
+)
 
 ALNUM = "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ"
 HEX = "0123456789abcdef"
@@ -610,6 +621,67 @@ def test_a_tag_that_is_spelled_loosely_still_hides(tag: str, closing: str) -> No
     assert hide_private(f"a {tag}secret{closing} b", whole=False) == "a [private] b"
 
 
+PRIVATE = "<private>mine</private>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Use ` here.\n\n{PRIVATE}\n\nand ` there.",
+        f"Use ` here.\r\n\r\n{PRIVATE}\r\n\r\nand ` there.",
+        f"Use ` here.\n \t\n{PRIVATE}\n \t\nand ` there.",
+        f"- ` one\n- {PRIVATE}\n- ` three",
+        f"# A ` mark\n{PRIVATE}\n# ` again",
+        f"> `\n>\n> {PRIVATE} `",
+        f"a \\` {PRIVATE} ` b",
+        f"two `` {PRIVATE} ` one",
+        f"```sh `x`\n{PRIVATE}\n```",
+        f"```\nnever closed\n{PRIVATE}",
+        f"```\none\n```\n{PRIVATE}\n```\ntwo\n```",
+        f"````\n```\n````\n{PRIVATE}\n````\n````",
+        f"```\ncode\n~~~\n``` x\n\n{PRIVATE}\n",
+    ],
+)
+def test_what_only_looks_like_code_is_private(text: str) -> None:
+    assert "mine" not in redact_document(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"the `{PRIVATE}` tag",
+        f"the `` {PRIVATE} ` `` tag",
+        f"the `a\nlong {PRIVATE}` tag",
+        f"a \\\\`{PRIVATE}` b",
+        f"a \\``{PRIVATE}` b",
+        f"```html\n{PRIVATE}\n```",
+        f"   ~~~ `a`\n{PRIVATE}\n   ~~~~\n",
+        f"````\n```\n{PRIVATE}\n````",
+    ],
+)
+def test_in_code_the_tag_is_only_spoken_of(text: str) -> None:
+    assert redact_document(text) == text
+
+
+@pytest.mark.parametrize("piece", ["` a\n", "\\`", "``` `\n", "`a``b", "\n>", "\n   ", "~~~\n"])
+def test_hostile_marks_of_code_take_no_more_than_their_time(piece: str) -> None:
+    redact_document("private " + piece * 100_000)  # what is square in this length would take hours
+
+
+def test_a_path_is_shown_without_what_is_secret_in_it() -> None:
+    assert (
+        redact_path("tools/ghp_MTX6T5bC6O3hDpHJanr4VjXiMha2mn82r7HQ.md") == "tools/[redacted:github-token].md"
+    )
+    assert redact_path("a/<private>mine.md") == "a/[private]"
+
+
+@pytest.mark.parametrize(
+    "path", ["docs/password-rules.md", "notes/api_key.md", "risk-based.md", "a/token bucket.md"]
+)
+def test_a_path_that_only_speaks_of_secrets_is_clean(path: str) -> None:
+    assert path_is_clean(path)
+
+
 # --- cost and table ------------------------------------------------------------------------------------------------
 
 
@@ -637,3 +709,9 @@ def test_every_rule_has_a_source_a_test_and_a_line_in_the_docs() -> None:
         assert rule.source
         assert marker(rule.kind) in shown, rule.kind
         assert re.search(rf"`{rule.kind}`", page), rule.kind
+
+
+def test_what_a_document_hides_is_found_by_line_and_kind() -> None:
+    text = "Keys\npassword = hunter2hunter2\n\n<private>\nx\n</private>\nghp_" + "a1B2" * 9 + "\n"
+    assert found_in_document(text) == [(2, "password"), (4, "private"), (7, "github-token")]
+    assert found_in_document("We say `<private>` here.\n") == []

@@ -12,7 +12,7 @@ import pytest
 
 from neosian.beginning import begin
 from neosian.reminding import remind
-from tests.factories import OTHER, SESSION, Home, Talk, git, log_of, repository
+from tests.factories import OTHER, SESSION, Home, Talk, git, log_of, repository, without_rights
 
 NEW = "11111111-0000-4000-8000-000000000001"
 ASK = "How are the totals of a cart rounded?"
@@ -53,6 +53,18 @@ def compacted(home: Home, talk: Talk) -> str:
 
 
 # -- what is told
+
+
+def test_a_note_that_cannot_be_read_is_passed_over(noted: Home) -> None:
+    assert "at the very end" in told(noted, noted.talk(OTHER))
+    asked = noted.talk(NEW).ask(ASK)
+    (noted.shop / "project/money.md").chmod(0)
+    code = (
+        f"from neosian.reminding import remind; print(remind({str(noted.path)!r}, 'claude-code', {asked!r}))"
+    )
+    run = subprocess.run([*without_rights(), sys.executable, "-c", code], capture_output=True, text=True)
+    assert "Totals of the cart are rounded" in run.stdout, run.stderr
+    assert "at the very end" not in run.stdout
 
 
 def test_a_note_and_a_turn_that_bear_on_the_prompt_are_told_with_their_source(noted: Home) -> None:

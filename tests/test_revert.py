@@ -140,8 +140,8 @@ def test_what_was_taken_back_already_is_left(home: Home) -> None:
 def test_what_the_memory_tools_did_is_undone(change: dict[str, str | None], home: Home) -> None:
     before = git(home.shop, "rev-parse", "main^{tree}")
     id = by_agent(home, change)
-    assert revert.undo_command(id) == f"neosian revert {id[:10]}"
-    take_back(home, revert.undo_command(id).split()[-1])
+    assert commits.undo_command(id) == f"neosian revert {id[:10]}"
+    take_back(home, commits.undo_command(id).split()[-1])
     assert git(home.shop, "rev-parse", "main^{tree}") == before
     assert (text(home, "a.md"), status(home.shop)) == (PAGE, "")
 

@@ -37,6 +37,16 @@ def test_a_home_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert scope.home("here") == str(tmp_path / "here")
 
 
+@pytest.mark.parametrize("name", ["memory", "./memory", "~/memory"])
+def test_a_home_of_the_environment_that_is_no_absolute_path_is_refused(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEOSIAN_HOME", name)
+    with pytest.raises(UsageError, match="NEOSIAN_HOME must be an absolute path"):
+        scope.home()
+    assert scope.home("/srv/memory") == "/srv/memory"
+
+
 def test_without_home_the_user_record_tells_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     import pwd
 

@@ -239,7 +239,7 @@ def test_a_secret_is_named_once_and_adopted_without(home: Home, watch: Start) ->
     watching.adopts("project/a.md")
     home.write("project/b.md", "text\n", age=0)
     watching.adopts("project/b.md")
-    assert watching.told.count("project/keys.md in") == 1
+    assert watching.told.count("is not committed: line 1 holds a secret") == 1
     assert "wJalrXUtnFEMI" not in git(home.shop, "log", "-p", "--all")
     home.write("project/keys.md", "In the vault.\n", age=0)
     watching.adopts("project/keys.md")

@@ -12,8 +12,9 @@ from neosian.commits import UnknownRevision
 from neosian.errors import NeosianError, UsageError
 from neosian.memory import Memory, Writer
 from neosian.paths import PathError
-from neosian.wiki import Missing, Wiki
-from tests.factories import SESSION, Home, bytes_below, git, subjects
+from neosian.scope import user_scope
+from neosian.wiki import Missing, ReadOnly, Wiki
+from tests.factories import OTHER, SESSION, Home, bytes_below, git, repository, subjects
 
 SECRET = "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 TEXT = "---\ndescription: When we deploy\n---\n# Deploy\n\nWe deploy on Fridays.\n"
@@ -122,10 +123,26 @@ def test_an_edit_in_the_folder_is_seen_at_once(home: Home, wiki: Wiki) -> None:
     assert "/project/project/new.md" in wiki.view("/project")
 
 
-def test_on_another_branch_main_is_shown(home: Home, wiki: Wiki) -> None:
+def test_on_another_branch_the_folder_is_shown_as_search_shows_it(home: Home, wiki: Wiki) -> None:
     git(home.shop, "checkout", "-q", "-b", "topic")
     home.committed("project/deploy.md", "on topic\n")
-    assert wiki.read("/project/project/deploy.md") == TEXT.encode()
+    assert wiki.read("/project/project/deploy.md") == b"on topic\n"
+
+
+def test_a_file_of_the_folder_is_named_as_an_editor_names_it(home: Home, wiki: Wiki) -> None:
+    assert wiki.read(str(home.shop / "project/deploy.md")) == TEXT.encode()
+
+
+def test_another_project_may_be_read_and_not_written(home: Home, wiki: Wiki) -> None:
+    home.talk(OTHER, cwd=repository(home.folder / "bank")).land("hello")
+    bank = Path(home.store(f"{user_scope()}/proj:bank").path)
+    home.write("heist.md", "At noon.\n", below=bank)
+    assert wiki.read("/projects/bank/heist.md") == b"At noon.\n"
+    assert "/projects/bank/heist.md" in wiki.view("/projects/bank")
+    with pytest.raises(ReadOnly):
+        Memory(wiki, Writer()).create("/projects/bank/x.md", "mine\n")
+    with pytest.raises(UsageError):
+        wiki.view("/projects/nothing")
 
 
 def test_a_name_is_found_in_either_unicode_form(home: Home, wiki: Wiki) -> None:
@@ -265,8 +282,10 @@ def test_the_sessions_are_listed_and_each_has_its_page(wiki: Wiki) -> None:
 
 @pytest.mark.parametrize("name", ["never", "../../etc/passwd", "x" * 5_000, "a\0b", "*"])
 def test_a_session_that_is_not_there_is_said(name: str, wiki: Wiki) -> None:
-    with pytest.raises(Missing):
+    with pytest.raises((Missing, UsageError)):
         wiki.view(f"/project/sessions/{name}")
+    with pytest.raises((Missing, UsageError)):
+        wiki.read(f"/project/sessions/{name}")
 
 
 # -- as they were
@@ -290,8 +309,8 @@ def test_a_document_is_shown_as_it_was(home: Home, wiki: Wiki) -> None:
 
 def test_a_folder_is_listed_as_it_was(home: Home, wiki: Wiki) -> None:
     Memory(wiki, Writer()).rename("/project/project", "/project/how")
-    assert wiki.view("/project/project", at="main~1") == "- /project/project/deploy.md"
-    assert wiki.view("/project", at="main") == "- /project/how/deploy.md"
+    assert wiki.view("/project/project", at="main~1") == "- /project/project/deploy.md: When we deploy"
+    assert wiki.view("/project", at="main") == "- /project/how/deploy.md: When we deploy"
     with pytest.raises(Missing):
         wiki.view("/project/project", at="main")
 

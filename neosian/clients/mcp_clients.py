@@ -39,8 +39,6 @@ class Client:
 
     name: str
     title: str
-    start: str
-    """What a person does to start it once."""
     key: str
     """The member of the file that holds the servers by name."""
     home: Callable[[Environ], str]
@@ -186,7 +184,6 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="claude-code",
             title=claude_install.TITLE,
-            start=claude_install.PROGRAM,
             key="mcpServers",
             home=claude_install.user_folder,
             user_files=_claude_files,
@@ -199,7 +196,6 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="codex",
             title="Codex",
-            start="codex",
             key="mcp_servers",
             home=_codex_home,
             user_files=lambda environ: (os.path.join(_codex_home(environ), "config.toml"),),
@@ -214,7 +210,6 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="opencode",
             title="OpenCode",
-            start="opencode",
             key="mcp",
             home=_opencode_home,
             user_files=_opencode_files,
@@ -226,7 +221,6 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="cursor",
             title="Cursor",
-            start="start Cursor",
             key="mcpServers",
             home=lambda environ: _below_home(".cursor"),
             user_files=lambda environ: (_below_home(".cursor", "mcp.json"),),
@@ -239,7 +233,6 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="claude-desktop",
             title="Claude Desktop",
-            start="start Claude Desktop",
             key="mcpServers",
             home=_desktop_home,
             user_files=lambda environ: (os.path.join(_desktop_home(environ), "claude_desktop_config.json"),),

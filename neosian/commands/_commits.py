@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable
 
 from neosian import turns
@@ -18,14 +17,9 @@ def told(found: Iterable[Commit]) -> list[Commit]:
     return [commit for commit in found if commit.id != _ROOT]
 
 
-def moment(at: float) -> str:
-    """When something was committed, in local time."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
-
-
-def brief(actor: str) -> str:
-    """An actor whose session is named by its first signs, as far as commands need them."""
-    return re.sub(r"(?<=:)([0-9a-f]{8})-[0-9a-f-]{27}", r"\1", actor)
+def brief(name: str) -> str:
+    """An actor, or a turn, whose session is named by its first signs, as far as commands need them."""
+    return re.sub(r"(?<![^:])([0-9a-f]{8})-[0-9a-f-]{27}", r"\1", name)
 
 
 def as_object(commit: Commit, scope: str) -> dict[str, object]:

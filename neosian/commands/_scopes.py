@@ -6,24 +6,39 @@ import argparse
 import os
 from shlex import quote
 
-from neosian import commits, config, projects, scope
+from neosian import adopt, commits, config, output, projects, scope
 from neosian.errors import NeosianError, UsageError
 from neosian.mounts import Layout, Mount, layout
 from neosian.store import Store
 
+_NAMED = 5  # documents that are named one by one
+_ONE_SCOPE = (
+    "only this scope, such as user:alice/proj:shop, shown as /project (default: the user's at /user and this "
+    "directory's project at /project)"
+)
 
-def add_scope(parser: argparse.ArgumentParser) -> None:
+
+def add_scope(parser: argparse._ActionsContainer) -> None:
     """`--scope`: one scope instead of those that the working directory sees."""
-    parser.add_argument(
-        "--scope", metavar="SCOPE", help="one scope (default: the user's and this directory's project)"
-    )
+    parser.add_argument("--scope", metavar="SCOPE", help=_ONE_SCOPE)
+
+
+def add_project(parser: argparse.ArgumentParser) -> None:
+    """`--project`: the scope of one of the user's projects, by its name; `--scope` beside it is refused."""
+    scopes = parser.add_mutually_exclusive_group()
+    add_scope(scopes)
+    scopes.add_argument("--project", metavar="NAME", help="only this project, from whatever directory")
+
+
+def choose_project(args: argparse.Namespace) -> None:
+    """Have `--project NAME` mean its scope."""
+    if args.project is not None:
+        args.scope = projects.scope_of(scope.home(args.root), args.project)
 
 
 def add_mounts(parser: argparse.ArgumentParser) -> None:
     """`--scope` and `--mount`, as a hook line may spell them."""
-    parser.add_argument(
-        "--scope", metavar="SCOPE", help="the scope of the turns, such as user:alice/proj:shop"
-    )
+    add_scope(parser)
     parser.add_argument(
         "--mount",
         metavar="/PATH=SCOPE[:ro]",
@@ -104,6 +119,20 @@ def shown(mount: Mount, path: str) -> str:
     return f"{mount.path}/{path}" if path else mount.path or "/"
 
 
+def tell_saved(mount: Mount, store: Store, path: str, more: str = "") -> bool:
+    """Say which documents at or below a path are saved and not committed yet; whether there are any."""
+    found = [each for each in adopt.saved(store.repo) if not path or f"{each}/".startswith(f"{path}/")]
+    for each in found[:_NAMED]:
+        why = adopt.why_waiting(store.repo, each)
+        waits = (
+            f"and waits: {why}" if why else "not committed yet: the next landing does it, or neosian watch"
+        )
+        output.note(f"{shown(mount, each)} is saved, {waits}.{more}")
+    if len(found) > _NAMED:
+        output.note(f"So are {len(found) - _NAMED} more (see: neosian status).")
+    return bool(found)
+
+
 def holding(args: argparse.Namespace, name: str) -> tuple[Mount, Store]:
     """The scope in sight that has a commit: an id is looked for in each, another name means the scope of here."""
     if not 4 <= len(name) <= 40 or name.strip("0123456789abcdefABCDEF"):
@@ -147,6 +176,6 @@ def everywhere(args: argparse.Namespace) -> list[Store]:
 
 def whole(text: str) -> int:
     """A whole number of at least one."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 999999999")
     return int(text)

@@ -24,4 +24,4 @@ def tell(args: argparse.Namespace, done: Done) -> None:
         output.text(f"{done.place}: it was so already.")
     else:
         output.text(f"{done.said} ({done.place}, commit {done.commit[:10]})")
-        output.note(f"To take it back: neosian revert {done.commit[:10]}")
+        output.note(f"To take it back: {done.undo.replace('`', '')}")

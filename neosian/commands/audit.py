@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from neosian import audit, output
-from neosian.commands._commits import as_object, told
-from neosian.commands._commits import moment as when
+from neosian.commands._commits import as_object, brief, told
 from neosian.commands._scopes import add_scope, mounted, whole
 from neosian.conversations import split
 from neosian.recall import moment
@@ -21,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="WHEN", type=moment, help="2026-11-29, 3d, 2h")
     parser.add_argument("--until", metavar="WHEN", type=moment, help="up to then")
     parser.add_argument("--limit", metavar="N", type=whole, default=50, help="at most so many (default: 50)")
-    parser.add_argument("--json", action="store_true", help="print one array")
+    parser.add_argument("--json", action="store_true", help="print one array, every id whole")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,12 +45,12 @@ def run(args: argparse.Namespace) -> int:
         output.as_json([as_object(commit, scope) for commit, scope in found])
         return 0
     rows = [
-        (when(commit.at), commit.actor, commit.act,
-         f"{commit.conversation}#{commit.turn}" if commit.conversation else "", commit.id[:10], commit.subject)
+        (output.when(commit.at), brief(commit.actor), commit.act,
+         brief(f"{commit.conversation}#{commit.turn}") if commit.conversation else "", commit.id[:10], commit.subject)
         for commit in told(commit for commit, _ in found)
     ]  # fmt: skip
     if rows:
-        output.text(output.table(rows, ("time", "actor", "act", "turn", "commit", "subject")))
+        output.text(output.table(rows, ("time", "actor", "act", "turn", "commit", "subject"), free=True))
     else:
         output.note("Nothing was changed here yet, or nothing fits (see: neosian status).")
     return 0

@@ -40,7 +40,14 @@ def run(args: argparse.Namespace) -> int:
     elif found:
         now = time.time()
         rows = [
-            (item.slug, item.status, item.title, item.actor, output.ago(now - item.changed)) for item in found
+            (
+                item.slug,
+                item.entry.status,
+                item.title,
+                item.entry.holder or "-",
+                output.ago(now - item.entry.changed),
+            )
+            for item in found
         ]
         output.text(output.table(rows, ("item", "status", "what", "held by", "changed")))
     else:

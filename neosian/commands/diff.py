@@ -7,8 +7,8 @@ import os
 from contextlib import closing
 
 from neosian import commits, history, output
-from neosian.commands._scopes import add_scope, holding, locate, shown
-from neosian.errors import UsageError
+from neosian.commands._scopes import add_scope, holding, locate, shown, tell_saved
+from neosian.errors import NeosianError, UsageError
 from neosian.history import Comparison
 from neosian.mounts import Mount
 from neosian.store import Store
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", metavar="PATH | REV[..REV]", nargs="*",
         help="a document or folder (default: all documents), and from which commit to which (default: its last change; "
-        "of one commit alone: from there to now)",
+        "of one commit alone: from there to now), in either order",
     )  # fmt: skip
     add_scope(parser)
     parser.add_argument("--json", action="store_true", help="print one object: path, old, new, files")
@@ -30,9 +30,13 @@ def run(args: argparse.Namespace) -> int:
         found = history.compare(store, path, old, new)
     if args.json:
         output.as_json(_as_object(found, store, path))
-    elif found.differences:
+        return 0
+    if found.differences:
         output.text(_with_line_ends(found.text).removesuffix("\n"))
-    else:
+    see = f" To see it: {history.command(store, 'diff', *([path] if path else []), 'main')}"
+    with closing(store.repo):
+        is_saved = old is None and tell_saved(mount, store, path, see)
+    if not (found.differences or is_saved):
         output.note(f"Nothing differs at {shown(mount, path)} (see: neosian log).")
     return 0
 
@@ -42,8 +46,11 @@ def _asked(args: argparse.Namespace) -> tuple[Mount, Store, str, str | None, str
     if len(args.words) > 2:
         raise UsageError("A path and a range of commits are wanted, no more.", "neosian diff PATH REV..REV")
     if len(args.words) == 2:
-        mount, store, path = locate(args, args.words[0])
-        return mount, store, path, *_range(args.words[1])
+        name, revisions = args.words
+        if not _is_there(args, name) and _is_there(args, revisions):  # as git has them
+            name, revisions = revisions, name
+        mount, store, path = locate(args, name)
+        return mount, store, path, *_range(revisions)
     if not args.words or _is_path(args, args.words[0]):
         mount, store, path = locate(args, args.words[0] if args.words else "")
         return mount, store, path, None, None
@@ -62,16 +69,10 @@ def _range(text: str) -> tuple[str, str | None]:
 
 def _is_path(args: argparse.Namespace, word: str) -> bool:
     """Whether one word alone means a path: it looks like one, lies there, or is nothing that git knows."""
-    if word.startswith(("/", "./", "../")):
-        return True
-    _, store, path = locate(args, word)
-    if os.path.lexists(os.path.join(store.path, path)):
+    if word.startswith(("./", "../")) or _is_there(args, word):
         return True
     if ".." in word:
         return False
-    with closing(store.repo):
-        if history.last_change(store, path) is not None:
-            return True
     try:
         _, store = holding(args, word)
         with closing(store.repo):
@@ -79,7 +80,25 @@ def _is_path(args: argparse.Namespace, word: str) -> bool:
     except commits.UnknownRevision as error:
         if error.candidates:
             raise
-        raise commits.UnknownRevision(word) from None
+        raise NeosianError(
+            f"There is neither a document nor a commit {word} here: documents are named as in project/tools/x.md,"
+            " commits as neosian log shows them.",
+            "neosian log",
+        ) from None
+
+
+def _is_there(args: argparse.Namespace, word: str) -> bool:
+    """Whether a word names what lies in a scope, or once did."""
+    if word.startswith("/"):
+        return True
+    try:
+        _, store, path = locate(args, word)
+    except UsageError:  # `main..HEAD` leads nowhere as a path
+        return False
+    if os.path.lexists(os.path.join(store.path, path)):
+        return True
+    with closing(store.repo):
+        return store.exists and history.last_change(store, path) is not None
 
 
 def _as_object(found: Comparison, store: Store, path: str) -> dict[str, object]:

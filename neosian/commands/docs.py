@@ -28,7 +28,7 @@ def _print_topics(*, as_json: bool) -> None:
     if as_json:
         output.as_json([{"topic": topic.name, "purpose": topic.purpose} for topic in topics])
     else:
-        output.text(output.table(topics))
+        output.text(output.table(topics, free=True))
 
 
 def _print_page(topic: str, *, as_json: bool) -> None:

@@ -6,14 +6,14 @@ import argparse
 from contextlib import closing
 
 from neosian import history, output
-from neosian.commands._commits import as_object, brief, moment, told
-from neosian.commands._scopes import add_scope, locate, shown, whole
+from neosian.commands._commits import as_object, brief, told
+from neosian.commands._scopes import add_scope, locate, shown, tell_saved, whole
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", metavar="PATH", nargs="?", default="",
-        help="a document or folder, such as /project/tools/x.md (default: the scope of here)",
+        help="a document or folder, such as /project/tools/x.md (default: all of this directory's project)",
     )  # fmt: skip
     add_scope(parser)
     parser.add_argument("--limit", metavar="N", type=whole, default=50, help="at most so many (default: 50)")
@@ -28,11 +28,13 @@ def run(args: argparse.Namespace) -> int:
         output.as_json([as_object(commit, store.scope) for commit in found])
         return 0
     rows = [
-        (moment(commit.at), brief(commit.actor), commit.act, commit.id[:10], commit.subject)
+        (output.when(commit.at), brief(commit.actor), commit.act, commit.id[:10], commit.subject)
         for commit in told(found)
     ]
+    with closing(store.repo):
+        is_saved = store.exists and tell_saved(mount, store, path)
     if rows:
-        output.text(output.table(rows, ("time", "actor", "act", "commit", "subject")))
-    else:
+        output.text(output.table(rows, ("time", "actor", "act", "commit", "subject"), free=True))
+    elif not is_saved:
         output.note(f"Nothing was changed at {shown(mount, path)} yet (see: neosian status).")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,9 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 from neosian import editing, files, output, resources, scope
+from neosian.child import git_program, spawn
 from neosian.commands._scopes import add_mounts, seen
 from neosian.commands._writing import tell, writer
-from neosian.errors import NeosianError
+from neosian.errors import GitError, NeosianError, UsageError
 from neosian.memory import FLAGS, Done, Memory, Writer
 from neosian.wiki import Missing, Wiki
 
@@ -55,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         path=_PATH,
         old_str="text that stands in it exactly once",
     )
-    text(replace, "new_str", "what it becomes")
+    replace.add_argument("new_str", metavar="NEW_STR", help="what it becomes; - reads stdin")
     insert = verb("insert", "add lines to a document", path=_PATH)
     insert.add_argument(
         "insert_line",
@@ -88,8 +90,10 @@ def _again(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     wiki = Wiki(scope.home(args.root), seen(args))
     if args.verb == "view":
-        said = wiki.view(args.path, args.lines, args.at)
-        output.as_json({"path": args.path, "text": said}) if args.json else output.text(said)
+        if args.json:
+            output.as_json(wiki.as_json(args.path, args.at))
+        else:
+            output.text(wiki.view(args.path, args.lines, args.at))
         return 0
     memory = Memory(wiki, Writer() if args.verb == "edit" else writer())
     done = edit(memory, args.path, args.template) if args.verb == "edit" else _ACTS[args.verb](memory, args)
@@ -98,10 +102,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 _ACTS: dict[str, Callable[[Memory, Any], Done]] = {
-    "create": lambda memory, args: memory.create(
-        args.path,
-        resources.text(_TEMPLATES, f"{args.template}.md") if args.template else _text(args.file_text),
-    ),
+    "create": lambda memory, args: memory.create(args.path, _begun(args)),
     "str_replace": lambda memory, args: memory.str_replace(
         args.path, _text(args.old_str), _text(args.new_str)
     ),
@@ -117,49 +118,67 @@ _ACTS: dict[str, Callable[[Memory, Any], Done]] = {
 
 def edit(memory: Memory, path: str, template: str | None = None) -> Done:
     """Open a document in the person's editor, and write what comes of it. What cannot be written is kept in a file."""
+    if not ((sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("GIT_EDITOR")):
+        raise UsageError(
+            "An editor needs a terminal, and there is none.",
+            f"neosian memory str_replace {path} OLD_STR NEW_STR",
+        )
+    memory.check(path)
     try:
         before: bytes | None = memory.wiki.read(path)
     except Missing:
         before = None
-    begun = (
-        before
-        if before is not None
-        else resources.text(_TEMPLATES, f"{template}.md").encode()
-        if template
-        else b""
-    )
+    begun = before if before is not None else _template(template).encode() if template else b""
     folder = tempfile.mkdtemp(prefix="neosian-")  # 0700
-    file = os.path.join(folder, os.path.basename(path) or "note.md")
+    file = os.path.join(folder, os.path.basename(path))
     files.write(file, begun)
-    status = subprocess.run(["/bin/sh", "-c", f'{_editor()} "$@"', "editor", file], check=False).returncode
-    after = files.read(file) or b""
+    kept = False
     try:
-        if status:
-            raise NeosianError(f"The editor ended with {status}. Nothing was written.")
-        if before is None and after in (begun, b""):
-            raise NeosianError(f"Nothing was written in the editor, and no {path} was made.")
-        if before is None:
-            done = memory.create(path, editing.shown(after))
-        else:
-            done = memory.rewrite(path, after, before)
+        status = subprocess.run(
+            ["/bin/sh", "-c", f'{_editor()} "$@"', "editor", file], check=False
+        ).returncode
+        if os.path.islink(file) or not os.path.isfile(file):
+            raise NeosianError("The editor left no file there. Nothing was written.")
+        after = files.read(file) or b""
+        kept = after != begun
+        done = _written(memory, path, before, after, status, nothing=after in (begun, b""))
+        kept = False
     except NeosianError as error:
-        if after == begun:
-            _remove(file)
-            raise
-        raise NeosianError(f"{error}\nYour text is kept in {file}.", error.hint) from None
-    _remove(file)
+        raise NeosianError(
+            f"{error}\nYour text is kept in {file}." if kept else str(error), error.hint
+        ) from None
+    except KeyboardInterrupt:
+        kept = True
+        output.note(f"Interrupted; what the editor had saved is in {file}.")
+        raise
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)  # editors leave backups beside
     return done
+
+
+def _written(
+    memory: Memory, path: str, before: bytes | None, after: bytes, status: int, *, nothing: bool
+) -> Done:
+    """What the editor left, written."""
+    if status:
+        raise NeosianError(f"The editor ended with {status}. Nothing was written.")
+    if before is not None and not after.strip():
+        raise NeosianError("The document was emptied. Nothing was written.", f"neosian memory delete {path}")
+    if before is not None:
+        return memory.rewrite(path, after, before)
+    if nothing:
+        raise NeosianError(f"Nothing was written in the editor, and no {path} was made.")
+    return memory.create(path, editing.shown(after))
 
 
 def _editor() -> str:
     """The editor that git would open."""
-    asked = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, text=True, check=False)
-    return asked.stdout.strip() or os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-
-
-def _remove(file: str) -> None:
-    files.remove(file)
-    os.rmdir(os.path.dirname(file))
+    try:
+        asked = spawn([git_program(), "var", "GIT_EDITOR"], dict(os.environ), 5.0).communicate(b"")[1]
+    except GitError:
+        asked = b""
+    return os.fsdecode(asked).strip() or os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
 
 
 def _text(given: str) -> str:
@@ -169,6 +188,22 @@ def _text(given: str) -> str:
     if sys.stdin.isatty():
         output.note("Reading the text from the terminal; it ends with Ctrl-D.")
     return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def _begun(args: argparse.Namespace) -> str:
+    """The text of a new document: as given, or a template's."""
+    if args.template and args.file_text != "-":
+        raise UsageError("A new document begins with a text or with a template, not with both.")
+    text = _template(args.template) if args.template else _text(args.file_text)
+    if not text.strip():
+        raise UsageError(
+            "There is no text to write.", f"neosian memory create {args.path} --template preference"
+        )
+    return text
+
+
+def _template(name: str) -> str:
+    return resources.text(_TEMPLATES, f"{name}.md")
 
 
 def _templates() -> list[str]:

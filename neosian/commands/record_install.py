@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 
 from neosian import install, merging
 from neosian.commands import _installing
@@ -114,10 +115,9 @@ def _guidance(args: argparse.Namespace, plan: merging.Plan, launcher: str | None
         return [*said, *_not_written(args, plan)]
     known = f"{client.TITLE} {plan.version}" if plan.version else client.TITLE
     if not args.write:
-        again = f"neosian record install --client {args.client} --user --write"
         said.append(f"For {known}. This belongs into {plan.file}; --write puts it there.")
         said.append("Hooks do nothing before the launcher that they name is there; --write installs it too.")
-        return said if args.user else [*said, client.ADVICE, f"next: {again}"]
+        return [*said, *([] if args.user else [client.ADVICE]), f"next: {_again(args)}"]
     if plan.changed:
         said.append(f"{plan.file}: {len(plan.names)} events of {known} are recorded.")
         if plan.backup is not None:
@@ -127,6 +127,16 @@ def _guidance(args: argparse.Namespace, plan: merging.Plan, launcher: str | None
     if not args.user:
         said.append(client.ADVICE)
     return [*said, f"launcher: {launcher}", f"next: start {client.PROGRAM}, then see neosian status"]
+
+
+def _again(args: argparse.Namespace) -> str:
+    """The same command, which then writes."""
+    wish = _wish(args)
+    level = ["--user"] if wish.user else ["--project", wish.folder] if wish.folder else []
+    root = ["--root", wish.root] if wish.root else []
+    recall = [] if wish.recall else ["--no-recall"]
+    words = ["--client", wish.client, *level, *root, *merging.flags(wish), *recall, "--write"]
+    return shlex.join(["neosian", "record", "install", *words])
 
 
 def _not_written(args: argparse.Namespace, plan: merging.Plan) -> list[str]:

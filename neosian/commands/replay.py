@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     for line in given:
         made = f", from commit {str(line['commit'])[:12]}" if line.get("commit") else ""
         late = "" if line["landed"] else ", not landed yet"
-        at = str(line["at"])[:19].replace("T", " ")
+        at = output.when(turns.seconds(str(line["at"])))
         output.text(
             f"[{line['turn']}] {line.get('event', 'start')} {at}{made}{late}\n{line.get('text') or ''}"
         )

@@ -7,7 +7,7 @@ import re
 from contextlib import closing
 from shlex import quote
 
-from neosian import output, publish, revert, scope
+from neosian import commits, output, publish, revert, scope
 from neosian.adopting import Adopter
 from neosian.commands._scopes import add_scope, holding, locate, shown
 from neosian.commands._writing import writer
@@ -45,11 +45,17 @@ def run(args: argparse.Namespace) -> int:
         mount, store = holding(args, args.what)
         with closing(store.repo):
             done = revert.take_back(store, args.what, author, named_by)
-    _tell(args, mount, store, done)
+    _tell(
+        args,
+        mount,
+        store,
+        done,
+        f"{found[1]} stands as at {found[2]} again" if found else f"Took {args.what} back",
+    )
     return 0
 
 
-def _tell(args: argparse.Namespace, mount: Mount, store: Store, done: Reverted) -> None:
+def _tell(args: argparse.Namespace, mount: Mount, store: Store, done: Reverted, did: str) -> None:
     if args.json:
         output.as_json(
             {
@@ -58,7 +64,9 @@ def _tell(args: argparse.Namespace, mount: Mount, store: Store, done: Reverted) 
             }
         )  # fmt: skip
     elif done.commit:
-        output.text("\n".join([done.commit[:10], *(shown(mount, path) for path in done.paths)]))
+        paths = ", ".join(shown(mount, path) for path in done.paths)
+        output.text(f"{did} ({paths}, commit {done.commit[:10]})")
+        output.note(f"To take it back: {commits.undo_command(done.commit)}")
     if done.commit is None:
         output.note("It is so already; nothing was changed.")
     elif not publish.checked_out(store.repo):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import time
 
 from neosian import output, projects, recall, scope, turns
-from neosian.commands._scopes import add_scope, mounted, whole
+from neosian.commands._scopes import add_project, choose_project, mounted, whole
+
+_PROMPT = 100  # columns of a prompt that say which session it was
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", metavar="N", type=whole, default=50, help="at most so many (default: 50)")
-    add_scope(parser)
+    add_project(parser)
     parser.add_argument("--json", action="store_true", help="print one array")
 
 
 def run(args: argparse.Namespace) -> int:
+    choose_project(args)
     found = []
     for _, store in mounted(args):
         if store.exists:
@@ -35,12 +37,12 @@ def run(args: argparse.Namespace) -> int:
         )  # fmt: skip
         return 0
     rows = [
-        (time.strftime("%Y-%m-%d %H:%M", time.localtime(session.last)), str(session.turns), session.client,
-         session.conversation, session.first)
+        (output.when(session.last)[:16], str(session.turns), session.client,
+         session.conversation, output.cut(session.first, _PROMPT))
         for session, _ in found[: args.limit]
     ]  # fmt: skip
     if rows:
-        output.text(output.table(rows, ("last", "turns", "client", "conversation", "began with")))
+        output.text(output.table(rows, ("last", "turns", "client", "conversation", "began with"), free=True))
     else:
         others = [store.scope for store in projects.stores(scope.home(args.root)) if store.exists]
         output.note("No session of this project has been recorded yet (see: neosian status).")

@@ -28,9 +28,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         output.as_json([skill.json() for skill in found])
     elif found:
-        output.text(output.table([(skill.name, str(skill.place), skill.description) for skill in found]))
-    else:
-        output.note(
-            f"No skill yet: write {wiki.turns.mount}/skills/NAME/SKILL.md (neosian memory create --template how-to)."
+        output.text(
+            output.table([(skill.name, str(skill.place), skill.description) for skill in found], free=True)
         )
+    else:
+        output.note("No skill yet (neosian memory create skills/NAME/SKILL.md --template how-to).")
     return 0

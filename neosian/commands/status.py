@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import os
+import time
 from typing import Any
 
-from neosian import health, output, scope
+from neosian import health, output, scope, turns
 
 _BEGIN = "neosian record install --client claude-code --user --write"
-_NAMED = 5  # notes that are named in a line
+_SILENT = 600.0  # seconds after which it is said when the last event came
+_NAMED = 10  # documents that are named one by one
 _SERVE = "neosian mcp install --client claude-code --user --write"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one object")
+
+
+def _saved(scopes: list[dict[str, Any]]) -> str:
+    """The documents that the next landing commits."""
+    paths = [os.path.join(row["path"], path) for row in scopes for path in row.get("edits_saved", ())]
+    more = [f"  and {len(paths) - _NAMED} more"] if len(paths) > _NAMED else []
+    head = "saved, not committed yet: the next landing does it, or neosian watch"
+    return "\n".join([head, *(f"  {path}" for path in paths[:_NAMED]), *more]) if paths else ""
+
+
+def _log(found: dict[str, Any]) -> str:
+    """What the log says last, what of it is old, and where the rest is."""
+    path = os.path.join(found["home"], "log", "neosian.log")
+    lines = [
+        f"  {output.when(turns.seconds(row['at']))} {'(old) ' if row['old'] else ''}{row['what']}"
+        for row in found["log"]
+    ]
+    head = "log (old: from before the last landing, or of another day)"
+    return "\n".join([head, *lines, f"  all of it: {path}; to clear it, remove that file"]) if lines else ""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,11 +76,14 @@ def _parts(found: dict[str, Any]) -> list[str]:
     waits = (
         f"{spool['waiting']} events ({spool['bytes']} bytes) wait" if spool["waiting"] else "nothing waits"
     )
+    newest = turns.seconds(spool["newest"]) if spool["newest"] else time.time()
+    if (silent := time.time() - newest) > _SILENT:
+        waits += f", the last came {output.ago(silent)}: a turn that runs lands at its stop, a killed client's later"
     aside = f", {spool['set_aside']} set aside" if spool["set_aside"] else ""
     scopes = [
         (
             row["scope"], str(row.get("turns", "?")), str(row.get("documents", "?")),
-            (row.get("last_landing") or "never")[:19].replace("T", " "), row["index"],
+            output.when(turns.seconds(row["last_landing"])) if row.get("last_landing") else "never", row["index"],
         )
         for row in found["scopes"]
     ]  # fmt: skip
@@ -80,6 +105,7 @@ def _parts(found: dict[str, Any]) -> list[str]:
         else "No scope yet.",
         _dreams(found["scopes"]),
         output.table(clients, ("client", "last event", "age")) if clients else "No client was heard yet.",
-        "log\n" + "\n".join(f"  {line}" for line in found["log"]) if found["log"] else "",
+        _saved(found["scopes"]),
+        _log(found),
         "\n".join(problems) or "All is well.",
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -50,9 +49,12 @@ def _show(adopted: Adopted, as_json: bool) -> None:
         said = {"at": turns.stamp(adopted.at), "scope": adopted.scope, "subject": adopted.subject}
         output.as_json(said | {"actor": adopted.actor, "paths": adopted.paths, "commit": adopted.commit})
         return
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(adopted.at))
     paths = f": {', '.join(adopted.paths)}" if len(adopted.paths) > 1 else ""
-    output.text(f"{when}  {adopted.scope}  {adopted.subject}{paths}  ({adopted.actor})".replace("\n", " "))
+    output.text(
+        f"{output.when(adopted.at)}  {adopted.scope}  {adopted.subject}{paths}  ({adopted.actor})".replace(
+            "\n", " "
+        )
+    )
 
 
 def _beginning(home: str, watched: list[str], named: list[str]) -> str:

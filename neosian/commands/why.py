@@ -7,7 +7,7 @@ import re
 from contextlib import ExitStack, closing
 
 from neosian import output, turns, why
-from neosian.commands._commits import brief, moment
+from neosian.commands._commits import brief
 from neosian.commands._scopes import add_scope, everywhere, locate, shown
 from neosian.why import Passage, Source
 
@@ -64,7 +64,7 @@ def _who(passage: Passage) -> str:
     if commit is None:
         return "not landed yet"
     through = f" through {commit.client}" if commit.client else ""
-    return f"{brief(commit.actor)}{through}, {moment(commit.at)}, {commit.id[:10]} {commit.subject}"
+    return f"{brief(commit.actor)}{through}, {output.when(commit.at)}, {commit.id[:10]} {commit.subject}"
 
 
 def _source(source: Source) -> str:
