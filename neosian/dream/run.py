@@ -24,6 +24,7 @@ from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError
 from neosian.gitlocks import clear_locks_below
 from neosian.places import machine
 from neosian.plumbing import NOTHING, object_id
+from neosian.redact import path_is_clean, redact_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -300,8 +301,10 @@ def _check(path: str, change: Change) -> None:
     """Refuse what the gate should have: nothing else may reach git."""
     if paths.check(path) != path:
         raise paths.PathError(path, "it is not written as paths are", paths.check(path))
-    if change.data is not None and adopt.holds_secret(change.data):
-        raise RunError(f"{path} would hold what looks like a secret, so the session was not kept.")
+    if not path_is_clean(path) or (change.data is not None and adopt.holds_secret(change.data)):
+        raise RunError(
+            f"{redact_path(path)} would hold what looks like a secret, so the session was not kept."
+        )
 
 
 def _commit(repo: Repo, parent: str, changes: Mapping[str, Change], said: Mapping[str, str]) -> str:
