@@ -105,7 +105,7 @@ def test_context_can_be_switched_off(home: Home) -> None:
     assert len(home.spool.names()) == 1
 
 
-@pytest.mark.parametrize("budget", [600, 1000, 4000])
+@pytest.mark.parametrize("budget", [0, 40, 200, 600, 1000, 4000])
 def test_the_budget_is_kept(budget: int, home: Home) -> None:
     home.write("profile/role.md", "# Role\n" + "A long story. " * 500, below=home.user)
     (home.path / "config.toml").write_text(f"[context]\nbudget = {budget}\n")
