@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _BAR = 16  # columns of a progress bar
+_USUAL = 80  # columns of a terminal that does not say how wide it is
 _LEAST = 20  # columns that a free text keeps, however narrow the terminal
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -129,7 +130,7 @@ class Progress:
         filled = _BAR * done // total if total else 0
         bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}" if total else ""
         line = "  ".join(printable(part) for part in (bar, spent, said) if part)
-        room = max(_LEAST, _columns(sys.stderr) - 1)
+        room = max(_LEAST, (_columns(sys.stderr) or _USUAL) - 1)
         sys.stderr.write(f"\r\x1b[K{cut(line, room)}")
         sys.stderr.flush()
         self._is_open = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 
 from neosian import scope
 from tests.factories import OTHER, SESSION, Home, fsck, git, repository, status, subjects, trailers
+from tests.hooking import environment
 from tests.model_server import ModelServer, Reply, calls, says
 from tests.model_server import status as fails
 from tests.test_commands import Said, as_json, failed, run
@@ -415,3 +417,34 @@ def test_a_rule_of_two_sessions_becomes_a_note(home: Home, capsys: Said, model: 
 def test_a_quiet_dream_says_nothing_where_all_is_well(home: Home, capsys: Said, model: Model) -> None:
     model(edits(create("/project/project/deploy.md", DEPLOY, f"{SESSION}#1")), edits())
     assert failed_note(capsys, "dream", "--quiet") == ""
+
+
+def test_a_terminal_sees_how_far_it_is_and_what_it_cost(home: Home, model: Model) -> None:
+    model(calls({"edits": []}, usage=(1_000, 100), model="claude-sonnet-5-5"))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "neosian", "dream"]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=theirs, env=environment({"TERM": "xterm"})
+    ):
+        os.close(theirs)
+        drawn = read_all(ours)
+    shown = [line.partition("  ")[0] for line in drawn.split("\r\x1b[K") if line.startswith("[")]
+    assert shown == [
+        "[................] 0/3", "[#####...........] 1/3", "[##########......] 2/3", "[################] 3/3",
+    ]  # fmt: skip
+    assert "1,100 tokens  session 2 of 3: Fix the typo" in drawn
+    assert "3 of 3 sessions dreamt by anthropic, 3,300 tokens." in drawn
+
+
+def read_all(end: int) -> str:
+    """What is written to a terminal until nobody holds its other end."""
+    said = b""
+    while True:
+        try:
+            piece = os.read(end, 1 << 16)
+        except OSError:  # how Linux says that the other end is closed
+            piece = b""
+        if not piece:
+            os.close(end)
+            return said.decode()
+        said += piece
