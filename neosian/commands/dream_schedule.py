@@ -13,6 +13,7 @@ from neosian.dream import engine, engines, jobs, schedule
 from neosian.dream.schedule import CRONTAB, Plan, Systemd
 
 ACTIONS = ("schedule", "unschedule")
+_NOTHING: dict[str, Any] = {"by": None, "every": None, "texts": {}, "commands": [], "changed": False}
 
 
 def configure(actions: Any) -> None:
@@ -63,15 +64,7 @@ def _unschedule(args: argparse.Namespace, home: str) -> int:
     plan = schedule.plan_unschedule(home, os.environ)
     said = schedule.carry_out(plan) if plan and args.write else []
     if args.json:
-        nothing: dict[str, Any] = {
-            "by": None,
-            "every": None,
-            "home": home,
-            "texts": {},
-            "commands": [],
-            "changed": False,
-        }
-        about = plan.json() if plan else nothing
+        about = plan.json() if plan else _NOTHING | {"home": home}
         output.as_json({**about, "written": bool(plan and args.write), "warnings": said})
     elif plan is None:
         output.note(f"No dream of {home} is scheduled.")
@@ -135,9 +128,9 @@ def _about_keys(plan: Plan) -> list[str]:
         open_to_all = stat.S_IMODE(os.stat(path).st_mode) & 0o077
     except OSError:
         quoted = shlex.quote(path)
-        return [
+        needs = (
             f"The engine anthropic needs a key, and the job sees no variable of this shell: put it into {path},"
-            " a line ANTHROPIC_API_KEY=... that only you may read.",
-            f"for that: touch {quoted}; chmod 600 {quoted}; then open it in an editor",
-        ]
+            " a line ANTHROPIC_API_KEY=... that only you may read."
+        )
+        return [needs, f"for that: touch {quoted}; chmod 600 {quoted}; then open it in an editor"]
     return [f"Others may read your key: chmod 600 {shlex.quote(path)}"] if open_to_all else []

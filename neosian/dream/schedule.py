@@ -238,7 +238,7 @@ class Systemd:
         try:
             _run(self._environ, "systemctl", "--user", "show-environment")
         except NeosianError as error:
-            return f"systemd does not answer this user ({error})"
+            return f"systemd does not answer this user ({str(error).rstrip('.')})"
         return ""
 
     def texts(self, job: Job, seconds: int) -> Texts:
