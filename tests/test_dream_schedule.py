@@ -271,7 +271,7 @@ def test_systemd_reads_a_quoted_word_as_it_was(tmp_path: Path) -> None:
     word = ODD.replace("$", "")  # `$` counts behind the first word only, of which systemd says nothing
     unit = tmp_path / "n.service"
     unit.write_text(f"[Service]\nType=oneshot\nExecStart={jobs.unit_word(f'/{word}')}\n")
-    command, environ = ["systemd-analyze", "verify", "--user", unit], {"XDG_RUNTIME_DIR": str(tmp_path)}
+    command, environ = ["systemd-analyze", "verify", "--user", str(unit)], {"XDG_RUNTIME_DIR": str(tmp_path)}
     said = subprocess.run(command, env=os.environ | environ, capture_output=True, text=True).stderr
     assert f"special characters: /{word}\n" in said
 
