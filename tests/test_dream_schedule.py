@@ -203,6 +203,8 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     home.talk().land("Please always run the tests with -n 2 before you commit.", "I will.")
     (home.path / "config.toml").write_text('[dream]\nidle = 0\nengine = "rules"\n')
     monkeypatch.setenv("NEOSIAN_HOME", str(home.path))
+    # Where the job starts there may be files of the person's that are called like modules.
+    (tmp_path / "argparse.py").write_text("raise SystemExit('not this one')\n")
     return home
 
 
@@ -288,6 +290,12 @@ def test_a_job_finds_git_and_the_client_where_this_shell_does(
     job = jobs.job(path, {"PATH": search, "ANTHROPIC_API_KEY": "sk-secret"})
     assert job.environment["PATH"] == f"{machine.bin}:{elsewhere}:/usr/local/bin:/usr/bin:/bin"
     assert "secret" not in jobs.command(job) + jobs.service(job) + jobs.cron_line(job, 3600)
+
+
+def test_a_job_has_the_git_that_this_shell_names(machine: Machine, path: str) -> None:
+    (machine.bin / "git").rename(machine.bin / "git-2")
+    job = jobs.job(path, {**os.environ, "NEOSIAN_GIT": str(machine.bin / "git-2")})
+    assert job.environment["NEOSIAN_GIT"] == f"{machine.bin}/git-2"
 
 
 def test_only_another_home_than_the_usual_one_is_named(machine: Machine) -> None:
@@ -382,10 +390,10 @@ def test_root_by_sudo_is_told_whose_memory_it_is(
     machine: Machine, path: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.has("crontab")
-    monkeypatch.setattr(scope, "login", lambda: "root")
     assert "sudo" not in say(capsys, "schedule")[1]
     monkeypatch.setenv("SUDO_USER", "ada")
-    assert "for ada's say it without sudo" in say(capsys, "schedule")[1]
+    said = say(capsys, "schedule")[1]
+    assert ("for ada's say it without sudo" in said) == (scope.login() == "root")
 
 
 def test_where_a_key_belongs_is_told_to_who_needs_one(
@@ -511,7 +519,7 @@ def test_a_crontab_that_cannot_be_read_is_left_alone(
 
 def test_a_crontab_that_is_not_taken_is_told(machine: Machine, path: str, capsys: Said) -> None:
     machine.program("crontab", '#!/bin/sh\n[ "$1" = -l ] || { echo "disk full" >&2; exit 1; }\n')
-    assert "disk full" in say(capsys, "schedule", "--write", status=1)[1]
+    assert "disk full. Your crontab is as it was" in say(capsys, "schedule", "--write", status=1)[1]
     machine.program("crontab", "#!/bin/sh\nexit 0\n")
     assert "does not show it" in say(capsys, "schedule", "--write", status=1)[1]
 
@@ -571,7 +579,7 @@ def test_a_folder_that_cannot_be_written_is_told(
     command = [*without_rights(), sys.executable, "-m", "neosian", "dream", "schedule", "--write"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
-    assert "cannot be written: Permission denied. Nothing was changed" in done.stderr
+    assert "cannot be written: Permission denied. All is as it was" in done.stderr
     assert machine.units == {}
 
 
@@ -603,7 +611,7 @@ def test_status_tells_when_the_next_one_is(
     assert NOW < standing.next <= NOW + 6 * 3600
     capsys.readouterr()
     cli.main(["status"])
-    assert re.search(r"^schedule +dreamt every 6h by \w+, next at \d", capsys.readouterr().out, re.M)
+    assert re.search(r"^schedule +every 6h by \w+, next at \d", capsys.readouterr().out, re.M)
 
 
 @pytest.mark.parametrize("programs", [["crontab"], ["systemctl"]])

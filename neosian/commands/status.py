@@ -93,9 +93,9 @@ def _spent(dream: dict[str, Any]) -> list[str]:
 def _schedule(found: dict[str, Any] | None) -> str:
     """Whether the dream runs by itself, and when next."""
     if found is None:
-        return "none: dreamt is when you say so (neosian dream schedule)"
+        return "none: a dream runs when you say so (neosian dream schedule)"
     following = f", next at {output.when(turns.seconds(found['next']))[:16]}" if found["next"] else ""
-    return f"dreamt {found['every']} by {found['by']}{following}"
+    return f"{found['every']} by {found['by']}{following}"
 
 
 def _parts(found: dict[str, Any]) -> list[str]:

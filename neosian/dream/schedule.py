@@ -26,7 +26,7 @@ CRONTAB = "crontab"
 _DEADLINE = 20.0  # seconds for an answer of systemctl or crontab
 _UNIT_MODE = 0o644
 _NO_CRONTAB = re.compile(rb"no crontab|No such file", re.I)
-_AGAIN = "neosian dream schedule --write"
+_LOOK = {"crontab": "crontab -l", "systemctl": "systemctl --user status"}
 
 Environ = Mapping[str, str]
 Texts = dict[str, str]
@@ -271,9 +271,9 @@ class Systemd:
                 _write(path, text)
             for command in self.commands(job, puts=True):
                 _run(self._environ, *command)
-        except NeosianError:
+        except NeosianError as error:
             self._put_back(job, before, was_on)
-            raise
+            raise NeosianError(f"{error} All is as it was.", error.hint) from None
 
     def take(self, job: Job) -> list[str]:
         said = []
@@ -391,10 +391,10 @@ class Cron:
     def _write(self, rows: list[bytes]) -> None:
         # cron refuses a crontab without a last line end.
         ended = [row if row.endswith(b"\n") else row + b"\n" for row in rows]
-        if ended:
-            _run(self._environ, "crontab", "-", given=b"".join(ended))
-        else:
-            _run(self._environ, "crontab", "-r")
+        try:
+            _run(self._environ, "crontab", "-" if ended else "-r", given=b"".join(ended))
+        except NeosianError as error:
+            raise NeosianError(f"{error} Your crontab is as it was.", error.hint) from None
 
 
 def _is_ours(row: bytes, job: Job) -> bool:
@@ -412,7 +412,7 @@ def _run(environ: Environ, *command: str, given: bytes = b"") -> bytes:
     done = _ended(environ, *command, given=given)
     if done.returncode:
         said = _last(done.stderr) or _last(done.stdout) or f"it ended with {done.returncode}"
-        raise NeosianError(f"{shlex.join(command)} failed: {said.rstrip('.')}.", _AGAIN)
+        raise NeosianError(f"{shlex.join(command)} failed: {said.rstrip('.')}.", _LOOK.get(command[0], ""))
     return done.stdout
 
 
@@ -425,7 +425,9 @@ def _ended(environ: Environ, *command: str, given: bytes = b"") -> subprocess.Co
             timeout=_DEADLINE, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise NeosianError(f"{shlex.join(command)} took too long and was ended.", _AGAIN) from None
+        raise NeosianError(
+            f"{shlex.join(command)} took too long and was ended.", _LOOK.get(command[0], "")
+        ) from None
     except OSError as error:
         raise NeosianError(f"{path} cannot be run: {error.strerror}.") from None
 
@@ -441,7 +443,7 @@ def _write(path: str, text: str) -> None:
         files.write(path, text.encode(), mode=_UNIT_MODE)
     except OSError as error:
         raise NeosianError(
-            f"{path} cannot be written: {error.strerror}. Nothing was changed.", "neosian dream schedule"
+            f"{path} cannot be written: {error.strerror}.", f"ls -ld {shlex.quote(os.path.dirname(path))}"
         ) from None
 
 
