@@ -168,8 +168,9 @@ def test_an_even_interval_starts_evenly_whatever_the_salt(seconds: int, salt: in
     assert gaps == {seconds}
 
 
-def test_machines_do_not_all_start_at_one_minute() -> None:
-    assert len({jobs.times(3 * 3600, salt) for salt in range(60)}) == 60
+@pytest.mark.parametrize(("text", "ways"), [("5m", 5), ("30m", 30), ("3h", 180), ("1d", 60), ("7d", 420)])
+def test_machines_do_not_all_start_at_one_minute(text: str, ways: int) -> None:
+    assert len({jobs.times(jobs.every(text), salt) for salt in range(420 * 60)}) == ways
 
 
 @pytest.mark.parametrize(("text", "near"), [("5h", "4h or 6h"), ("90m", "1h or 2h"), ("2d", "1d or 7d")])
@@ -438,6 +439,9 @@ def test_what_another_keeper_has_goes(machine: Machine, path: str, capsys: Said)
     assert "is replaced" in say(capsys, "schedule", "--write")[1]
     assert machine.tab == b""
     assert len(machine.units) == 2
+    machine.tab = jobs.cron_line(jobs.job(path, os.environ), jobs.NIGHTLY).encode() + b"\n"
+    assert as_json(capsys, "schedule", "--write")["replaces"]
+    assert machine.tab == b""
 
 
 def test_two_homes_have_two_schedules(machine: Machine, path: str, capsys: Said) -> None:

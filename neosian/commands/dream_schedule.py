@@ -13,7 +13,14 @@ from neosian.dream import engine, engines, jobs, schedule
 from neosian.dream.schedule import CRONTAB, Plan, Systemd
 
 ACTIONS = ("schedule", "unschedule")
-_NOTHING: dict[str, Any] = {"by": None, "every": None, "texts": {}, "commands": [], "changed": False}
+_NOTHING: dict[str, Any] = {
+    "by": None,
+    "every": None,
+    "texts": {},
+    "commands": [],
+    "changed": False,
+    "replaces": False,
+}
 
 
 def configure(actions: Any) -> None:
@@ -93,14 +100,14 @@ def _done(plan: Plan, args: argparse.Namespace) -> list[str]:
     if not plan.changed:
         return [f"{plan.keeper.by} has it already: {told}. Nothing was changed."]
     if not args.write:
-        earlier = "" if plan.is_new else " An earlier schedule would be replaced."
+        earlier = " An earlier schedule would be replaced." if plan.replaces else ""
         every = f" --every {jobs.short(plan.seconds or 0)}" if args.every is not None else ""
         root = f" --root {shlex.quote(args.root)}" if args.root else ""
         return [
             f"This would have {plan.keeper.by} dream {told}; nothing is written yet.{earlier}",
             f"next: neosian dream schedule{every}{root} --write",
         ]
-    earlier = "" if plan.is_new else " The earlier schedule is replaced."
+    earlier = " The earlier schedule is replaced." if plan.replaces else ""
     return [f"Every scope of {plan.job.home} is dreamt {told} by {plan.keeper.by}.{earlier}"]
 
 

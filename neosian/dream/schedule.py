@@ -82,14 +82,15 @@ class Plan:
         return self.keeper.commands(self.job, puts=self.seconds is not None)
 
     @property
-    def is_new(self) -> bool:
-        return not self.before and not self.others
+    def replaces(self) -> bool:
+        """Whether an earlier schedule goes for this one."""
+        return self.seconds is not None and self.changed and bool(self.before or self.others)
 
     def json(self) -> dict[str, Any]:
         return {
             "by": self.keeper.by, "every": None if self.seconds is None else jobs.short(self.seconds),
             "home": self.job.home, "texts": self.texts, "commands": [list(each) for each in self.commands],
-            "changed": self.changed,
+            "changed": self.changed, "replaces": self.replaces,
         }  # fmt: skip
 
 
