@@ -23,7 +23,7 @@ from neosian import (
     taking,
     turns,
 )
-from neosian.dream import state
+from neosian.dream import schedule, state
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.launcher import launcher_path
@@ -57,6 +57,7 @@ def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
     landed = max((turns.seconds(row.get("last_landing") or "") for row in scopes), default=0.0)
     return {
         "home": home, "hooks": hooks, "mcp": _mcp(directory, problems), "scopes": scopes,
+        "schedule": _schedule(home, problems),
         "spool": spool, "clients": clients,
         "dream": state.now(home), "log": _log(home, landed), "problems": problems,
     }  # fmt: skip
@@ -90,6 +91,17 @@ def _mcp(directory: str, problems: list[dict[str, str]]) -> list[dict[str, Any]]
             again = f"neosian mcp install --client {row['client']}{level} --write"
             _problem(problems, f"{row['file']} starts {program}, which is gone.", again)
     return found
+
+
+def _schedule(home: str, problems: list[dict[str, str]]) -> dict[str, Any] | None:
+    """What has the dream run by itself; None where nothing does."""
+    found = schedule.installed(home, os.environ, time.time())
+    if found is None:
+        return None
+    if found.program and not os.path.exists(found.program):
+        said = f"The schedule of the dream starts {found.program}, which is gone."
+        _problem(problems, said, "neosian dream schedule --write")
+    return found.json()
 
 
 def _problem(problems: list[dict[str, str]], what: str, hint: str) -> None:

@@ -9,6 +9,7 @@ import time
 
 from neosian import config, output, projects, scope
 from neosian.adopting import Adopter
+from neosian.commands import dream_schedule
 from neosian.commands._scopes import add_mounts, seen, whole
 from neosian.commands._writing import writer
 from neosian.dream import past, review
@@ -41,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="say nothing unless something is wrong")
     add_mounts(parser)
     parser.add_argument("--json", action="store_true", help="print one object")
-    actions = parser.add_subparsers(dest="action", metavar="review | accept | reject | undo")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
     for name, about in _ACTIONS.items():
         action = actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         if name in ("accept", "reject"):
@@ -63,6 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "--mount", metavar="/PATH=SCOPE[:ro]", action="append", default=again, help="a mount"
         )
         action.add_argument("--json", action="store_true", default=again, help="print one object")
+    dream_schedule.configure(actions)
 
 
 _ACTIONS = {
@@ -74,6 +76,8 @@ _ACTIONS = {
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.action in dream_schedule.ACTIONS:
+        return dream_schedule.run(args)
     home = scope.home(args.root)
     settings, wrong = config.load(home)
     if wrong:

@@ -90,6 +90,14 @@ def _spent(dream: dict[str, Any]) -> list[str]:
     return told
 
 
+def _schedule(found: dict[str, Any] | None) -> str:
+    """Whether the dream runs by itself, and when next."""
+    if found is None:
+        return "none: a dream runs when you say so (neosian dream schedule)"
+    following = f", next at {output.when(turns.seconds(found['next']))[:16]}" if found["next"] else ""
+    return f"{found['every']} by {found['by']}{following}"
+
+
 def _parts(found: dict[str, Any]) -> list[str]:
     spool = found["spool"]
     waits = (
@@ -118,7 +126,15 @@ def _parts(found: dict[str, Any]) -> list[str]:
         f"! {row['what']}" + (f"\n    try: {row['try']}" if row["try"] else "") for row in found["problems"]
     ]
     return [
-        output.table([("home", found["home"]), *hooks, *servers, ("spool", waits + aside)]),
+        output.table(
+            [
+                ("home", found["home"]),
+                *hooks,
+                *servers,
+                ("schedule", _schedule(found["schedule"])),
+                ("spool", waits + aside),
+            ]
+        ),
         output.table(scopes, ("scope", "turns", "documents", "last landing", "index"))
         if scopes
         else "No scope yet.",
