@@ -63,7 +63,7 @@ def reject(home: Home, *names: str, reason: str = "") -> list[Review]:
 
 
 def edit(home: Home, name: str, new: str) -> Review:
-    return review.edit(home.store(), name, new.encode(), ADA)
+    return review.edit(home.store(), review.opened(home.store(), name), new.encode(), ADA)
 
 
 # -- shown
@@ -107,7 +107,8 @@ def test_a_review_is_plain_json(home: Home) -> None:
     said = json.loads(json.dumps(shown(home).json()))
     assert said["status"] == "M"
     assert sorted(said) == [
-        "at", "conflict", "conversation", "diff", "id", "path", "reason", "run", "sources", "status", "was",
+        "at", "conflict", "conversation", "diff", "edited_by", "id", "path", "reason", "run", "sources", "status",
+        "waits", "was",
     ]  # fmt: skip
 
 

@@ -210,9 +210,9 @@ class Dreamer:
         return found
 
     def _rules(self) -> Iterable[str]:
-        return dict.fromkeys(
-            each.reason for each in review.rejections(self.stores[-1], by="person") if each.reason
-        )
+        """Why persons rejected changes, in whichever scope these were."""
+        rejected = (each for store in self.stores for each in review.rejections(store, review.PERSON))
+        return dict.fromkeys(each.reason for each in rejected if each.reason)
 
     def _keep_refused(self, run: Run, session: Session, refused: Sequence[gate.Refusal]) -> None:
         """Keep what the gate refused where `neosian status` counts it."""
