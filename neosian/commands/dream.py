@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 
 from neosian import config, output, scope
 from neosian.adopting import Adopter
+from neosian.commands import dream_review
 from neosian.commands._scopes import add_mounts, seen, whole
-from neosian.commands._writing import writer
-from neosian.dream import past, review
 from neosian.dream.dreaming import Dreamer, Report
 from neosian.dream.engine import NAMES
 from neosian.dream.engines import pick
-from neosian.errors import UsageError
-from neosian.store import Store
 from neosian.wiki import Wiki
 
 
@@ -71,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         output.note(wrong)
     wiki = Wiki(home, seen(args))
     if args.action:
-        return _answer(args, wiki)
+        return dream_review.run(args, wiki)
     engine = pick(
         args.engine or settings.dream_engine, home, os.environ, model=args.model or settings.dream_model
     )
@@ -140,64 +136,3 @@ def _tell(report: Report) -> None:
         output.note(f"{report.warm} sessions are warm still, {report.left} are left for the next dream.")
     if report.run and report.landed:
         output.note("To look: neosian log, neosian dream review. To take it back: neosian dream undo")
-
-
-def _answer(args: argparse.Namespace, wiki: Wiki) -> int:
-    stores = [mount.store for mount in wiki.mounts if mount.store.exists]
-    if args.action == "undo":
-        ordered = [each for each in stores if each.scope != wiki.turns.store.scope] + [wiki.turns.store]
-        undone = past.undo(ordered, writer().signature(), Adopter(wiki.home).named_by, args.run)
-        output.as_json(undone.json()) if args.json else output.text(f"The dream {undone.run} is taken back.")
-        return 0
-    if args.action == "review":
-        return _review(args, stores)
-    if not args.names and not sys.stdin.isatty() and args.action == "reject":
-        raise UsageError("Name what is rejected.", "neosian dream review")
-    done: list[object] = []
-    for store in stores:
-        names = [name for name in _inside(args.names, wiki, store) if name]
-        if (args.names and not names) or not review.waiting_paths(store):
-            continue
-        if args.action == "accept":
-            answered = review.accept(store, writer().signature(), Adopter(wiki.home).named_by, names)
-            done.append(answered.json())
-            for each, commit in answered.done:
-                output.note(
-                    f"{each.path}: {'landed as ' + commit[:10] if commit else 'main says so already'}"
-                )
-            for each, conflict in answered.wait:
-                output.note(f"{each.path} waits on: {conflict.why}")
-        else:
-            rejected = review.reject(store, names, args.reason)
-            done += [each.json() for each in rejected]
-            for each in rejected:
-                output.note(f"{each.path}: rejected")
-    if args.json:
-        output.as_json(done)
-    elif not done:
-        output.note("Nothing waits for review.")
-    return 0
-
-
-def _inside(names: list[str], wiki: Wiki, store: Store) -> list[str]:
-    """Of what was named that which a scope may have: a path below its mount, or any other name as it is."""
-    found = []
-    for name in names:
-        if not name.startswith("/"):
-            found.append(name)
-        elif (place := wiki.place(name)).store.scope == store.scope:
-            found.append(place.path)
-    return found
-
-
-def _review(args: argparse.Namespace, stores: list[Store]) -> int:
-    waiting = [each for store in stores for each in review.reviews(store)]
-    if args.json:
-        output.as_json([each.json() for each in waiting])
-        return 0
-    for each in waiting:
-        said = each.json()
-        output.text(f"{each.id}  {each.path}\n{said.get('diff') or ''}")
-    if not waiting:
-        output.note("Nothing waits for review.")
-    return 0

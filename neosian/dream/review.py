@@ -130,6 +130,14 @@ def again(store: Store, id: str) -> Review | None:
     return next((_shown(waiting, move, draft) for waiting, move in _waiting(store.repo, id)), None)
 
 
+def _place_of(waiting: Review, fit: Fit) -> str:
+    """Where a document lies once the change is made, or where it met what it does not fit."""
+    if fit.conflict is not None:
+        return fit.conflict.path
+    come = (path for path, data in fit.wanted.items() if data is not None)
+    return next(come, next(iter(fit.wanted), waiting.path))
+
+
 def waiting_paths(store: Store) -> list[str]:
     """The documents of which something waits: a cheap look."""
     return sorted({waiting.path for waiting, _ in _waiting(store.repo)}) if store.exists else []
@@ -166,15 +174,14 @@ def _shown(waiting: Review, move: Move, draft: Draft) -> Review:
 
 def _show(waiting: Review, move: Move, draft: Draft, fit: Fit) -> None:
     waiting.conflict = fit.conflict
+    waiting.here = _place_of(waiting, fit)
     if fit.conflict is not None:
-        waiting.here = fit.conflict.path
         waiting.proposed = None if move.path is None else history.body(draft.repo, move.after)
         waiting.text = history.patch(move, lambda id: history.body(draft.repo, id))
     elif fit.wanted:
         gone = next((path for path, data in fit.wanted.items() if data is None), None)
         come = next((path for path, data in fit.wanted.items() if data is not None), None)
         held = draft.read(gone or come or "")
-        waiting.here = come or gone or waiting.path
         waiting.proposed = fit.wanted[come] if come else None
         texts = {"before": held or b"", "after": waiting.proposed or b""}
         was = gone or (come if held is not None else None)
@@ -298,7 +305,7 @@ class Answered:
     def json(self) -> dict[str, object]:
         """The fields that `--json` prints."""
         return {
-            "accepted": [{"id": each.id, "path": each.path, "commit": commit} for each, commit in self.done],
+            "accepted": [{"id": each.id, "path": each.here, "commit": commit} for each, commit in self.done],
             "waiting": [{"id": each.id, **said(conflict)} for each, conflict in self.wait],
             "adopted": self.adopted,
         }
@@ -348,6 +355,7 @@ def _accept_now(store: Store, chosen: Mapping[str, str], person: Signature, name
 def _accept(draft: Draft, waiting: Review, move: Move, person: Signature, found: Answered) -> None:
     """Commit one change where it fits."""
     fit = Fitter(draft, waiting.commit.parents[0], by_person=True).put(move)
+    waiting.here = _place_of(waiting, fit)
     if fit.conflict is not None:
         found.wait.append((waiting, fit.conflict))
         found.may_settle |= fit.may_settle
