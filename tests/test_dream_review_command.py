@@ -83,10 +83,10 @@ def test_each_change_is_shown_with_all_that_a_person_wants_to_know(home: Home) -
     terminal = at_terminal(home)
     shown = terminal.until(QUESTION)
     assert shown.startswith(
-        f"1 of 2  {DEPLOY}  (edit)\n  id       {RUN}-1\n  session  {SESSION[:8]}, claude-code, 20"
+        f"\n1 of 2  {DEPLOY}  (edit)\n  id       {RUN}-1\n  session  {SESSION[:8]}, claude-code, 20"
     )
     assert ": We deploy on Mondays from now on\n  reason   as said of deploy.md\n" in shown
-    assert f"  from     {SESSION[:8]}#1: We deploy on Mondays from now on\n" in shown
+    assert f"  from     {SESSION[:8]}#1: the prompt above\n" in shown
     assert "  waits    a person wrote this note" in shown
     assert "\n-We deploy on Fridays.\n+We deploy on Mondays.\n" in shown
     terminal.type("q\n")
@@ -294,7 +294,7 @@ def test_what_somebody_else_answered_meanwhile_is_said(home: Home) -> None:
     terminal.until(QUESTION)
     review.reject(home.store(), ["deploy.md"])
     terminal.type("a\n")
-    assert f"{DEPLOY} was answered elsewhere meanwhile.\n2 of 2  {FLAGS}" in terminal.until(QUESTION)
+    assert f"{DEPLOY} was answered elsewhere meanwhile.\n\n2 of 2  {FLAGS}" in terminal.until(QUESTION)
     terminal.type("a\n")
     assert "1 accepted, 1 answered elsewhere, nothing waits any more." in terminal.end()[1]
     assert (text(home, "deploy.md"), text(home, "tools/flags.md")) == (NOTE, "Use -x.\n")

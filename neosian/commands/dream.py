@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 _ACTIONS = {
-    "review": "show the notes that wait for a person",
+    "review": "show the notes that wait for a person, and at a terminal ask about each",
     "accept": "land notes that wait",
     "reject": "let notes that wait go, and say why",
     "undo": "take a dream back whole",

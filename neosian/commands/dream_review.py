@@ -201,13 +201,16 @@ def _what(mount: Place, each: Review) -> str:
 def _about(each: Review, origin: Origin) -> list[tuple[str, str]]:
     """What is known of a change, by name."""
     rows = [("id", each.id)]
-    for session in origin.sessions[:_SOURCES_SHOWN]:
+    sessions = origin.sessions[:_SOURCES_SHOWN]
+    for session in sessions:
         begun = f"{brief(session.conversation)}, {session.client}, {output.when(session.started)}"
         rows.append(("session", f"{begun}: {session.first}" if session.first else begun))
     rows += [("reason", reason) for reason in _reasons(each)]
+    above = {session.first for session in sessions}
     for source in origin.sources[:_SOURCES_SHOWN]:
         name = brief(source.conversation) + ("" if source.turn is None else f"#{source.turn}")
-        rows.append(("from", f"{name}: {source.prompt}" if source.prompt else name))
+        prompt = "the prompt above" if source.prompt in above else source.prompt
+        rows.append(("from", f"{name}: {prompt}" if source.prompt else name))
     if len(origin.sources) > _SOURCES_SHOWN:
         rows.append(("from", f"and {len(origin.sources) - _SOURCES_SHOWN} turns more"))
     rows += [("waits", why) for why in _why(each)]
@@ -324,6 +327,7 @@ class _Sitting:
             if now.commit.id != shown:
                 if shown:
                     output.note(f"{mount.at(now.here)} was edited meanwhile; it waits like this now:")
+                output.text("")
                 _show(self._wiki, mount, now, number)
                 shown = now.commit.id
             mount.store.repo.close()

@@ -158,11 +158,19 @@ def _waiting(repo: Repo, only: str = "") -> list[tuple[Review, Move]]:
         return []
     found = []
     for name, id in refs.items():
-        moves = history.moves(repo, known[id]) if known[id].parents else []
-        for move in moves[:1]:
+        for move in _one_move(history.moves(repo, known[id]) if known[id].parents else []):
             if all(blob == NOTHING or repo.object(blob) for blob in (move.before, move.after)):
                 found.append((Review(name, known[id], commits.body(repo, id), move), move))
     return sorted(found, key=lambda each: (each[0].commit.at, each[0].id))
+
+
+def _one_move(moves: Sequence[Move]) -> Sequence[Move]:
+    """The one change of a commit that waits: what is gone and what came are one note, however much of it is new."""
+    gone = [move for move in moves if move.status == "D"]
+    come = [move for move in moves if move.status == "A"]
+    if gone and come:
+        return [Move(gone[0].was, come[0].path, gone[0].before, come[0].after)]
+    return moves[:1]
 
 
 def _shown(waiting: Review, move: Move, draft: Draft) -> Review:
@@ -434,7 +442,8 @@ def edit(store: Store, begun: Opened, text: bytes, person: Signature) -> Review:
             f"{waiting.here} would hold what looks like a secret, or a <private> part. Nothing was changed:"
             " leave it out, or say where it is kept."
         )
-    moved = waiting.was if waiting.status == "R" and store.repo.entry(begun.base, waiting.was or "") else None
+    held = [store.repo.entry(begun.base, path) is not None for path in (waiting.was or "", waiting.path)]
+    moved = waiting.was if waiting.status == "R" and held == [True, False] else None
     path = waiting.path if moved else waiting.here
     changes: dict[str, bytes | None] = {path: text} | ({moved: None} if moved else {})
     if store.repo.read(begun.base, path) == text and not moved:
