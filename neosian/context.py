@@ -135,6 +135,9 @@ def start_block(
     text = intro
     if stored:
         text = f"{intro}\n{fenced(stored, nonce)}{footer}"
+    if cost(text) > budget:  # not even the frame fits: as much of it as does
+        text = next((each for each in (intro, intro.partition("\n")[0]) if cost(each) <= budget), "")
+        return Block(text, [("how to", cost(text))] if text else [], cost(text), [], [])
     named = {
         "how to": intro,
         "profile": profile,

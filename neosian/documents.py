@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import zlib
 
+from neosian.decoding import decoded
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +74,7 @@ class Document:
 
 def read(data: bytes) -> Document:
     """A document from the bytes of its file; any bytes will do."""
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    text = decoded(data)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     header, body = _split(text)

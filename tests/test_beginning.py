@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,7 @@ def test_context_can_be_switched_off(home: Home) -> None:
     assert len(home.spool.names()) == 1
 
 
-@pytest.mark.parametrize("budget", [600, 1000, 4000])
+@pytest.mark.parametrize("budget", [0, 40, 200, 600, 1000, 4000])
 def test_the_budget_is_kept(budget: int, home: Home) -> None:
     home.write("profile/role.md", "# Role\n" + "A long story. " * 500, below=home.user)
     (home.path / "config.toml").write_text(f"[context]\nbudget = {budget}\n")
@@ -143,3 +144,14 @@ def test_a_document_that_waits_with_a_secret_is_not_told(home: Home) -> None:
     os.utime(page, (2, 2))
     home.talk(OTHER).land("And on")
     assert "me.md" not in told(home, home.talk("one more"))
+
+
+@pytest.mark.parametrize("kind", ["utf-16", "utf-32", "utf-8-sig"])
+def test_a_profile_in_another_encoding_is_told_as_the_text_that_it_is(kind: str, home: Home) -> None:
+    path = home.write("profile/role.md", "", below=home.user)
+    path.write_bytes("# Role\n\nAda, 工程师, mends the shop.\n".encode(kind))
+    old = time.time() - 60
+    os.utime(path, (old, old))
+    block = told(home, home.talk(NEW))
+    assert "Ada, 工程师, mends the shop." in block
+    assert "\0" not in block

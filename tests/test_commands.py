@@ -362,17 +362,14 @@ def test_status_tells_of_dreams_once_there_is_one(home: Home, capsys: Said) -> N
     cli.main(["status"])
     assert "last dream" not in capsys.readouterr().out
     going = dreaming.start(home)
-    dreaming.session(going, {"a.md": "a\n"}, waits={f"{number}.md": "b\n" for number in range(7)})
+    dreaming.session(going, {"a.md": "a\n"}, waits={f"{number}.md": "b\n" for number in range(3)})
     cli.main(["status"])
     assert f"The dream {going.id} of {home.store().scope} has not landed yet" in capsys.readouterr().out
     dreaming.land(home, going)
     cli.main(["status"])
     out = capsys.readouterr().out
     assert f"{going.id}: 1 sessions, 1 notes" in out
-    assert (
-        f"0.md, 1.md, 2.md, 3.md, 4.md, … of {home.store().scope} can be looked at: neosian dream review"
-        in out
-    )
+    assert f"0.md, 1.md, 2.md of {home.store().scope} can be looked at: neosian dream review" in out
 
 
 def test_status_tells_of_scopes_and_spool(home: Home, capsys: Said) -> None:

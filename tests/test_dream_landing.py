@@ -193,6 +193,8 @@ def test_a_secret_never_reaches_git(home: Home) -> None:
     for waits in (False, True):
         with pytest.raises(RunError, match="secret"):
             session(run, {} if waits else {"a.md": secret}, waits={"a.md": secret} if waits else {})
+    with pytest.raises(RunError, match="secret"):
+        session(run, {f"tools/ghp_{'a1B2' * 9}.md": NEW})
     assert secret not in git(home.shop, "log", "-p", "--all")
     run.drop()
 
