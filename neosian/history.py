@@ -456,19 +456,31 @@ def merge(repo: Repo, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, s
     """
     if any(b"\0" in text[:8000] for text in (base, ours, theirs)):
         return b"", ours.decode("utf-8", "replace"), theirs.decode("utf-8", "replace")
+    collides, said = _merge_file(repo, base, ours, theirs, f"--marker-size={_MARKS}")
+    return (b"", *_both_sides(said)) if collides else (said, "", "")
+
+
+def merge_marked(repo: Repo, base: bytes, ours: bytes, theirs: bytes, sides: tuple[str, str]) -> bytes:
+    """Three texts merged, with the marks that people know from git around what both sides changed; ``sides``: what
+    stands beside the marks of ours and of theirs."""
+    return _merge_file(repo, base, ours, theirs, "-L", sides[0], "-L", "base", "-L", sides[1])[1]
+
+
+def _merge_file(repo: Repo, base: bytes, ours: bytes, theirs: bytes, *options: str) -> tuple[bool, bytes]:
+    """What `git merge-file` makes of three texts, and whether they collide."""
     files.make_dir(repo.private)
     names = [os.path.join(repo.private, f"merge-{os.getpid()}-{side}") for side in ("ours", "base", "theirs")]
     try:
         for name, text in zip(names, (ours, base, theirs), strict=True):
             files.write(name, text)
-        args = ("merge-file", "-p", "--quiet", f"--marker-size={_MARKS}", *names)
+        args = ("merge-file", "-p", "--quiet", *options, *names)
         status, said, errors = repo.start(*args, timeout=_LONG).communicate(b"")
     finally:
         for name in names:
             files.remove(name)
     if not 0 <= status < 128:
         raise GitError(args, status, errors.decode("utf-8", "replace"))
-    return (said, "", "") if status == 0 else (b"", *_both_sides(said))
+    return status != 0, said
 
 
 def merge_note(repo: Repo, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, str, str]:

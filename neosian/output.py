@@ -1,4 +1,5 @@
-"""How text and `--json` reach stdout: always UTF-8, never an escape sequence that a tool once printed."""
+"""How text and `--json` reach stdout: always UTF-8, never an escape sequence that a tool once printed. And how a person
+at a terminal is asked."""
 
 from __future__ import annotations
 
@@ -18,12 +19,48 @@ if TYPE_CHECKING:
 _BAR = 16  # columns of a progress bar
 _USUAL = 80  # columns of a terminal that does not say how wide it is
 _LEAST = 20  # columns that a free text keeps, however narrow the terminal
+BOLD, CYAN, GREEN, RED = "1", "36", "32", "31"
+"""How words may look on a terminal that shows colours."""
+
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def text(words: str) -> None:
+def text(words: str, look: str = "") -> None:
     """Print words and a line end. What a terminal would obey is shown instead."""
-    _write(printable(words) + "\n")
+    _write(_painted(printable(words), look) + "\n")
+
+
+def diff(words: str) -> None:
+    """Print a unified diff, in colours where a terminal shows them. Where only some of the changed lines end in CR LF,
+    these ends are shown: a person must see which."""
+    lines = words.removesuffix("\n").split("\n")
+    changed = [line for line in lines if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")]
+    if len({line.endswith("\r") for line in changed}) > 1:
+        lines = [
+            f"{line[:-1]}\N{SYMBOL FOR CARRIAGE RETURN}" if line.endswith("\r") else line for line in lines
+        ]
+    rows, in_head = [], True
+    for line in lines:
+        in_head = line.startswith("diff ") or (in_head and not line.startswith("@@"))
+        look = BOLD if in_head else {"@": CYAN, "+": GREEN, "-": RED}.get(line[:1], "")
+        rows.append(_painted(printable(line.removesuffix("\r")), look))
+    _write("\n".join(rows) + "\n")
+
+
+def ask(question: str) -> str | None:
+    """Print a question, and read the line that is typed at the terminal, without blanks around it; None where no line
+    is ended (Ctrl-D)."""
+    _write(_painted(printable(question), BOLD) + " ")
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):
+        _write("\n")
+        return None
+    return line.decode("utf-8", "replace").strip()
+
+
+def can_ask() -> bool:
+    """Whether somebody sits there who can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def as_json(value: object) -> None:
@@ -66,17 +103,47 @@ def table(rows: Iterable[Sequence[str]], head: Sequence[str] = (), *, free: bool
     return "\n".join(lines)
 
 
+def fields(rows: Iterable[tuple[str, str]]) -> str:
+    """Names, and beside each what is said of it; on a terminal a long text goes on below its own beginning."""
+    shown = [(name, printable(words)) for name, words in rows]
+    size = max((width(name) for name, _ in shown), default=0)
+    room = max(_LEAST, _columns() - size - 4) if _columns() else 0
+    lines = []
+    for name, words in shown:
+        for line in (each for row in words.split("\n") for each in (wrapped(row, room) if room else [row])):
+            lines.append(f"  {name}{' ' * (size - width(name))}  {line}".rstrip())
+            name = ""
+    return "\n".join(lines)
+
+
+def wrapped(words: str, room: int) -> list[str]:
+    """A line as lines of at most so many columns, ended between words; a word that is longer is ended anywhere."""
+    lines = [""]
+    for word in words.split(" "):
+        if lines[-1] and width(lines[-1]) + 1 + width(word) > room:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+        while width(lines[-1]) > room:
+            end = max(1, _fitting(lines[-1], room))
+            lines[-1:] = [lines[-1][:end], lines[-1][end:]]
+    return lines
+
+
 def cut(words: str, room: int) -> str:
     """A text of at most so many columns; one that is longer ends in `…`."""
     if width(words) <= room:
         return words
-    kept, used = [], 1
-    for char in words:
+    return words[: _fitting(words, room - 1)].rstrip() + "…"
+
+
+def _fitting(words: str, room: int) -> int:
+    """How many of the first characters of a text take at most so many columns."""
+    used = 0
+    for n, char in enumerate(words):
         used += width(char)
         if used > room:
-            break
-        kept.append(char)
-    return "".join(kept).rstrip() + "…"
+            return n
+    return len(words)
 
 
 def width(words: str) -> int:
@@ -149,6 +216,12 @@ def _is_terminal() -> bool:
         return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     except ValueError:
         return False
+
+
+def _painted(words: str, look: str) -> str:
+    """Words as a terminal is to show them; as they are where stdout is none, or nobody wants colours."""
+    plain = not look or not words or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return words if plain or not sys.stdout.isatty() else f"\x1b[{look}m{words}\x1b[m"
 
 
 def is_read() -> bool:

@@ -151,6 +151,14 @@ def test_the_reason_of_a_rejection_is_given_to_the_next_dream(home: Home, capsys
     assert "no notes about deploys, please" in str(server.bodies[-1]["messages"])
 
 
+def test_so_is_that_of_a_personal_note(home: Home, capsys: Said, model: Model) -> None:
+    server = model(edits(create("/user/profile/deploys.md", DEPLOY, f"{SESSION}#1")), edits())
+    run(capsys, "dream", "--review", "--max-sessions", "1")
+    as_json(capsys, "dream", "reject", "/user", "--reason", "nothing about how I deploy")
+    run(capsys, "dream")
+    assert "nothing about how I deploy" in str(server.bodies[-1]["messages"])
+
+
 def test_a_dream_is_taken_back_whole(home: Home, capsys: Said, model: Model) -> None:
     model(edits(create("/project/project/deploy.md", DEPLOY, f"{SESSION}#1")), edits())
     run(capsys, "dream")

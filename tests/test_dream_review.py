@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neosian.dream import past, review
+from neosian.dream import landing, past, review
 from neosian.dream.review import GATE, PERSON, Rejection, Review
 from neosian.errors import NeosianError, UsageError
 from tests.dreaming import (
@@ -63,7 +63,7 @@ def reject(home: Home, *names: str, reason: str = "") -> list[Review]:
 
 
 def edit(home: Home, name: str, new: str) -> Review:
-    return review.edit(home.store(), name, new.encode(), ADA)
+    return review.edit(home.store(), review.opened(home.store(), name), new.encode(), ADA)
 
 
 # -- shown
@@ -107,7 +107,8 @@ def test_a_review_is_plain_json(home: Home) -> None:
     said = json.loads(json.dumps(shown(home).json()))
     assert said["status"] == "M"
     assert sorted(said) == [
-        "at", "conflict", "conversation", "diff", "id", "path", "reason", "run", "sources", "status", "was",
+        "at", "conflict", "conversation", "diff", "edited_by", "id", "path", "reason", "run", "sources", "status",
+        "waits", "was",
     ]  # fmt: skip
 
 
@@ -269,6 +270,115 @@ def test_two_changes_of_one_note_are_told_apart_by_their_ids(home: Home) -> None
     with pytest.raises(UsageError, match="2 changes wait under"):
         edit(home, "deploy.md", BOB)
     assert edit(home, "again-1", BOB).proposed == BOB.encode()
+
+
+def test_the_text_to_edit_is_the_dream_s_with_what_main_says_besides(home: Home) -> None:
+    person(home, "deploy.md", BOB)
+    begun = review.opened(home.store(), "deploy.md")
+    assert (begun.text.decode(), begun.has_marks) == (MONDAYS.replace("Ada has", "Bob has"), False)
+
+
+def test_where_both_changed_a_line_both_stand_between_marks(home: Home) -> None:
+    person(home, "deploy.md", SUNDAYS.replace("Ada has", "Bob has"))
+    begun = review.opened(home.store(), "deploy.md")
+    both = (
+        "<<<<<<< what it says now\nWe deploy on Sundays.\n=======\nWe deploy on Mondays.\n"
+        ">>>>>>> what the dream wants\n"
+    )
+    wanted = NOTE.replace("Ada has", "Bob has").replace("We deploy on Fridays.\n", both)
+    assert (begun.text.decode(), begun.has_marks) == (wanted, True)
+    with pytest.raises(NeosianError, match="has marks still"):
+        review.edit(home.store(), begun, begun.text, ADA)
+
+
+def test_of_a_note_that_is_gone_the_dream_s_text_is_edited(home: Home) -> None:
+    person(home, "deploy.md", None)
+    assert review.opened(home.store(), "deploy.md").text == MONDAYS.encode()
+    edit(home, "deploy.md", SUNDAYS)
+    accept(home, "deploy.md")
+    assert text(home, "deploy.md") == SUNDAYS
+
+
+def test_of_a_rename_onto_another_note_both_texts_are_edited(home: Home) -> None:
+    run = start(home, "again")
+    session(run, {}, waits={"old.md": None, "new.md": NOTE + "New.\n"})
+    land(home, run)
+    person(home, "new.md", "Mine.\n")
+    begun = review.opened(home.store(), "again-1")
+    assert begun.text.decode().startswith("<<<<<<< what it says now\nMine.\n=======\n---\n")
+    edit(home, "again-1", "Both.\n")
+    accept(home, "again-1")
+    assert (text(home, "old.md"), text(home, "new.md")) == (NOTE + "Old.\n", "Both.\n")  # neither is lost
+
+
+@pytest.mark.parametrize("new", ["a.md", "z.md"])
+def test_a_rename_may_be_given_another_text(new: str, home: Home) -> None:
+    run = start(home, "again")
+    session(run, {}, waits={"old.md": None, new: NOTE + "New.\n"})
+    land(home, run)
+    found = edit(home, "again-1", "Wholly different.\n")
+    assert (found.status, found.was, found.path) == ("R", "old.md", new)
+    accept(home, "again-1")
+    assert (text(home, "old.md"), text(home, new)) == (None, "Wholly different.\n")
+
+
+def test_what_landed_while_it_was_edited_stays(home: Home) -> None:
+    begun = review.opened(home.store(), "deploy.md")
+    person(home, "deploy.md", BOB)
+    review.edit(home.store(), begun, SUNDAYS.encode(), ADA)
+    accept(home, "deploy.md")
+    assert text(home, "deploy.md") == SUNDAYS.replace("Ada has", "Bob has")
+
+
+def test_of_two_who_edit_the_first_counts(home: Home) -> None:
+    one, other = (review.opened(home.store(), "deploy.md") for _ in range(2))
+    review.edit(home.store(), one, SUNDAYS.encode(), ADA)
+    with pytest.raises(NeosianError, match="was answered meanwhile"):
+        review.edit(home.store(), other, BOB.encode(), ADA)
+    assert waiting(home)["deploy.md"] == SUNDAYS
+
+
+def test_a_note_that_was_renamed_meanwhile_is_edited_where_it_lies(home: Home) -> None:
+    git(home.shop, "mv", "deploy.md", "ship.md")
+    git(home.shop, "commit", "-qm", "Mine")
+    assert shown(home).here == "ship.md"
+    edit(home, "ship.md", SUNDAYS)
+    accept(home)
+    assert (text(home, "deploy.md"), text(home, "ship.md")) == (None, SUNDAYS)
+
+
+# -- what a person looked at
+
+
+def test_what_was_edited_since_it_was_looked_at_is_let_be(home: Home) -> None:
+    seen = review.reviews(home.store())
+    edit(home, "deploy.md", SUNDAYS)
+    assert [each.path for each in review.reject_these(home.store(), seen[:1])] == []
+    done = review.accept_these(home.store(), seen, ADA, lambda path, at: None)
+    assert [each.path for each, _ in done.done] == ["tools/flags.md"]
+    assert (waiting(home), review.rejections(home.store())) == ({"deploy.md": SUNDAYS}, [])
+
+
+def test_what_waits_says_why(home: Home) -> None:
+    person(home, "old.md", SUNDAYS)
+    run = start(home, "apart")
+    session(run, {"old.md": MONDAYS})
+    landing.land(run, lambda path, at: None, apart=True)
+    run = start(home, "beside")
+    session(run, {"old.md": MONDAYS})
+    person(home, "old.md", BOB.replace("Fridays", "Tuesdays"))
+    land(home, run)
+    found = {each.run: each.waits for each in review.reviews(home.store())}
+    assert found == {RUN: "person", "apart": "review", "beside": "conflict"}
+    accept(home, "deploy.md")
+    assert not any(row.startswith("Dream-Waits") for row in trailers_of(home.shop))
+
+
+def test_where_a_change_came_from_is_told_with_its_prompts(home: Home) -> None:
+    found = review.origin(shown(home), [home.store()])
+    assert [(each.conversation, each.first) for each in found.sessions] == [(SESSION, "Hello")]
+    assert [(each.conversation, each.turn, each.prompt) for each in found.sources] == [(SESSION, 1, "Hello")]
+    assert review.origin(shown(home), []).sessions == []
 
 
 # -- rejected

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 
 from neosian import config, output, projects, scope
 from neosian.adopting import Adopter
-from neosian.commands import dream_schedule
+from neosian.commands import dream_review, dream_schedule
 from neosian.commands._scopes import add_mounts, seen, whole
-from neosian.commands._writing import writer
-from neosian.dream import past, review
 from neosian.dream.dreaming import Dreamer, Report, waiting
 from neosian.dream.engine import NAMES, RULES
 from neosian.dream.engines import choose, pick
 from neosian.dream.sessions import Due
 from neosian.dream.spend import Spend
 from neosian.dream.tries import MOST
-from neosian.errors import UsageError
 from neosian.mounts import Layout, Mount
-from neosian.store import Store
 from neosian.wiki import Wiki
 
 
@@ -68,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 _ACTIONS = {
-    "review": "show the notes that wait for a person",
+    "review": "show the notes that wait for a person, and at a terminal ask about each",
     "accept": "land notes that wait",
     "reject": "let notes that wait go, and say why",
     "undo": "take a dream back whole",
@@ -83,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     if wrong:
         output.note(wrong)
     if args.action:
-        return _answer(args, Wiki(home, seen(args)))
+        return dream_review.run(args, Wiki(home, seen(args)))
     wikis = [Wiki(home, each) for each in _layouts(args, home)]
     named = args.engine or settings.dream_engine
     if args.dry_run:
@@ -210,64 +205,3 @@ def _tell(report: Report, is_quiet: bool) -> None:
         )
     if report.landed and not is_quiet:
         output.note("To look: neosian log, neosian dream review. To take it back: neosian dream undo")
-
-
-def _answer(args: argparse.Namespace, wiki: Wiki) -> int:
-    stores = [mount.store for mount in wiki.mounts if mount.store.exists]
-    if args.action == "undo":
-        ordered = [each for each in stores if each.scope != wiki.turns.store.scope] + [wiki.turns.store]
-        undone = past.undo(ordered, writer().signature(), Adopter(wiki.home).named_by, args.run)
-        output.as_json(undone.json()) if args.json else output.text(f"The dream {undone.run} is taken back.")
-        return 0
-    if args.action == "review":
-        return _review(args, stores)
-    if not args.names and not sys.stdin.isatty() and args.action == "reject":
-        raise UsageError("Name what is rejected.", "neosian dream review")
-    done: list[object] = []
-    for store in stores:
-        names = [name for name in _inside(args.names, wiki, store) if name]
-        if (args.names and not names) or not review.waiting_paths(store):
-            continue
-        if args.action == "accept":
-            answered = review.accept(store, writer().signature(), Adopter(wiki.home).named_by, names)
-            done.append(answered.json())
-            for each, commit in answered.done:
-                output.note(
-                    f"{each.path}: {'landed as ' + commit[:10] if commit else 'main says so already'}"
-                )
-            for each, conflict in answered.wait:
-                output.note(f"{each.path} waits on: {conflict.why}")
-        else:
-            rejected = review.reject(store, names, args.reason)
-            done += [each.json() for each in rejected]
-            for each in rejected:
-                output.note(f"{each.path}: rejected")
-    if args.json:
-        output.as_json(done)
-    elif not done:
-        output.note("Nothing waits for review.")
-    return 0
-
-
-def _inside(names: list[str], wiki: Wiki, store: Store) -> list[str]:
-    """Of what was named that which a scope may have: a path below its mount, or any other name as it is."""
-    found = []
-    for name in names:
-        if not name.startswith("/"):
-            found.append(name)
-        elif (place := wiki.place(name)).store.scope == store.scope:
-            found.append(place.path)
-    return found
-
-
-def _review(args: argparse.Namespace, stores: list[Store]) -> int:
-    waiting = [each for store in stores for each in review.reviews(store)]
-    if args.json:
-        output.as_json([each.json() for each in waiting])
-        return 0
-    for each in waiting:
-        said = each.json()
-        output.text(f"{each.id}  {each.path}\n{said.get('diff') or ''}")
-    if not waiting:
-        output.note("Nothing waits for review.")
-    return 0

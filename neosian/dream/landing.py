@@ -12,7 +12,7 @@ from neosian.draft import Draft
 from neosian.dream import review
 from neosian.dream.fitting import Fitter
 from neosian.dream.past import COUNTED, DREAMT, RUN, run_of
-from neosian.dream.review import NAME, REVIEW, commit_apart, draft_change
+from neosian.dream.review import ASKED, COLLIDED, NAME, REVIEW, WAITS, commit_apart, draft_change
 from neosian.dream.run import PATIENCE, RunError, between
 from neosian.errors import DamagedError
 from neosian.plumbing import NOTHING
@@ -148,7 +148,7 @@ def _merge_into(run: Run, store: Store, draft: Draft, merged: Merged, apart: boo
         if fit is not None and fit.conflict is not None:
             (merged.left if fit.is_moot else merged.conflicts).append(fit.conflict)
             merged.may_settle |= fit.may_settle
-    merged.to_review = _let_wait(run, store, refused)
+    merged.to_review = _let_wait(run, store, refused, ASKED if apart else COLLIDED)
     marks = _marks(run, store)
     if marks or merged.paths:
         body = "\n".join(f"- {each.path}: {each.why}" for each in (*merged.conflicts, *merged.left))
@@ -166,7 +166,7 @@ def _marks(run: Run, store: Store) -> list[str]:
     return [run.bases[store.scope], *(f"{name}#{turn}" for name, turn in sorted(run.dreamt.items()))]
 
 
-def _let_wait(run: Run, store: Store, refused: Sequence[Move]) -> list[str]:
+def _let_wait(run: Run, store: Store, refused: Sequence[Move], why: str) -> list[str]:
     """Name a commit for each change that does not land, before main moves; the paths.
 
     It is done anew when main has moved meanwhile: the names are the same then.
@@ -174,7 +174,7 @@ def _let_wait(run: Run, store: Store, refused: Sequence[Move]) -> list[str]:
     repo, prefix = store.repo, f"{run.prefix}left/"
     base = run.bases[store.scope]
     found = between(repo, base, run.tips[store.scope]) if refused else []
-    new = {f"{number:04}": _gathered(repo, base, move, found) for number, move in enumerate(refused, 1)}
+    new = {f"{number:04}": _gathered(repo, base, move, found, why) for number, move in enumerate(refused, 1)}
     old = repo.refs(prefix)
     changes = [(prefix + name, new.get(name, NOTHING), old.get(name, NOTHING)) for name in {*old, *new}]
     if changes:
@@ -221,7 +221,7 @@ def _reasons_of(found: Sequence[Commit], repo: Repo, named: Container[str]) -> s
     return "\n".join(row for row in rows if row[2:].partition(": ")[0] in named)
 
 
-def _gathered(repo: Repo, base: str, move: Move, found: Sequence[Commit]) -> str:
+def _gathered(repo: Repo, base: str, move: Move, found: Sequence[Commit], why: str) -> str:
     """A commit for review of what several sessions made of a note, with all their reasons and sources; its id."""
     named = [path for path in (move.was, move.path) if path is not None]
     by = [commit for commit in found if any(path in named for _, path, _ in commit.changes)]
@@ -231,6 +231,7 @@ def _gathered(repo: Repo, base: str, move: Move, found: Sequence[Commit]) -> str
             trailers[key] = list(dict.fromkeys([*trailers.get(key, []), *values]))
     for key in (DREAMT, COUNTED):
         trailers.pop(key, None)
+    trailers[WAITS] = [why]
     changes: dict[str, bytes | None] = {move.was: None} if move.was is not None else {}
     if move.path is not None:
         changes[move.path] = history.sure_body(repo, move.after)

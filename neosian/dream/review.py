@@ -10,16 +10,18 @@ import json
 import os
 import time
 
-from neosian import adopt, commits, files, history, matter, scope, turns
+from neosian import adopt, commits, conversations, files, history, matter, scope, turns
 from neosian.documents import read as read_document
 from neosian.draft import Draft
 from neosian.dream.fitting import Fitter
 from neosian.errors import GitError, NeosianError, UsageError
 from neosian.gitlocks import clear_locks_below
 from neosian.history import Move
+from neosian.index import Index
 from neosian.plumbing import NOTHING
 from neosian.redact import redact_document
 from neosian.store import agent, committer, message
+from neosian.why import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from neosian.commits import Commit
     from neosian.draft import Signature
     from neosian.dream.fitting import Fit
+    from neosian.entries import Session
     from neosian.plumbing import Repo
     from neosian.revert import Conflict
     from neosian.store import Store
+    from neosian.wiki import Place, Wiki
 
     NamedBy = Callable[[str, float], str | None]
     """Who of the agents changed an absolute path at a time, as `adopt` asks."""
@@ -42,10 +46,17 @@ REVIEW = "refs/neosian/review/"
 PERSON, GATE = "person", "gate"
 """Who rejected a change."""
 
+WAITS = "Dream-Waits"
+"""The trailer that says why a change waits: one of the three below."""
+OF_A_PERSON, ASKED, COLLIDED = "person", "review", "conflict"
+"""The note is a person's; the run was to land nothing; it did not fit what was written while the dream ran."""
+
 _PATIENCE = 5.0  # seconds: a person waits for it
 _UNSETTLED = 0.2
 _GATE_MOST = 200  # refusals of the gate that are kept
 _TEXT_MOST = 8_000  # characters of a rejected text that are kept
+_SIDES = ("what it says now", "what the dream wants")
+_MARKS = (f"<<<<<<< {_SIDES[0]}".encode(), f">>>>>>> {_SIDES[1]}".encode())
 
 
 # what waits
@@ -54,11 +65,12 @@ _TEXT_MOST = 8_000  # characters of a rejected text that are kept
 class Review:
     """A change that waits: ``status`` (A, M, D, R), ``path`` and ``was`` as in `history.Move`.
 
+    ``here``: where it would land, which is another path than ``path`` for a document that was renamed meanwhile.
     ``text``: the unified diff of what accepting it would do to main now; ``conflict``: why it cannot, with both texts
     (``text`` is then what the dream wanted to do). ``proposed``: the document as it would stand, None for a deletion.
     """
 
-    __slots__ = ("commit", "conflict", "id", "path", "proposed", "reason", "status", "text", "was")
+    __slots__ = ("commit", "conflict", "here", "id", "path", "proposed", "reason", "status", "text", "was")
 
     def __init__(self, id: str, commit: Commit, reason: str, move: Move) -> None:
         self.id = id
@@ -66,6 +78,7 @@ class Review:
         self.reason = reason
         self.status = move.status
         self.path = move.path or move.was or ""
+        self.here = self.path
         self.was = move.was
         self.text = ""
         self.proposed: bytes | None = None
@@ -76,12 +89,23 @@ class Review:
         """The run that it came of."""
         return _trailer(self.commit, "Dream-Run")
 
+    @property
+    def waits(self) -> str:
+        """Why it waits, as `WAITS` says it; "" where nothing does."""
+        return _trailer(self.commit, WAITS)
+
+    @property
+    def edited_by(self) -> str:
+        """The person whose text it has by now, "" for nobody."""
+        return _trailer(self.commit, "Edited-By")
+
     def json(self) -> dict[str, object]:
         """The fields that `--json` prints."""
         return {
             "id": self.id, "path": self.path, "was": self.was, "status": self.status, "run": self.run,
             "at": turns.stamp(self.commit.at), "conversation": self.commit.conversation,
-            "reason": self.reason, "sources": self.commit.trailers.get("Source", []), "diff": self.text,
+            "reason": self.reason, "sources": self.commit.trailers.get("Source", []), "waits": self.waits or None,
+            "edited_by": self.edited_by or None, "diff": self.text,
             "conflict": said(self.conflict) if self.conflict else None,
         }  # fmt: skip
 
@@ -97,11 +121,21 @@ def reviews(store: Store) -> list[Review]:
     if tip is None:
         return []
     draft = Draft(store.repo, tip)
-    found = []
-    for waiting, move in _waiting(store.repo):
-        _show(waiting, move, draft, Fitter(draft, waiting.commit.parents[0], by_person=True).fit(move))
-        found.append(waiting)
-    return found
+    return [_shown(waiting, move, draft) for waiting, move in _waiting(store.repo)]
+
+
+def again(store: Store, id: str) -> Review | None:
+    """A change as it is now; None where it was answered meanwhile."""
+    draft = Draft(store.repo, history.tip_of(store))
+    return next((_shown(waiting, move, draft) for waiting, move in _waiting(store.repo, id)), None)
+
+
+def _place_of(waiting: Review, fit: Fit) -> str:
+    """Where a document lies once the change is made, or where it met what it does not fit."""
+    if fit.conflict is not None:
+        return fit.conflict.path
+    come = (path for path, data in fit.wanted.items() if data is not None)
+    return next(come, next(iter(fit.wanted), waiting.path))
 
 
 def waiting_paths(store: Store) -> list[str]:
@@ -109,9 +143,10 @@ def waiting_paths(store: Store) -> list[str]:
     return sorted({waiting.path for waiting, _ in _waiting(store.repo)}) if store.exists else []
 
 
-def _waiting(repo: Repo) -> list[tuple[Review, Move]]:
-    """What waits, each with its change; what a crash made unreadable is passed over."""
-    refs = {name: id for name, id in repo.refs(REVIEW).items() if repo.object(id) is not None}
+def _waiting(repo: Repo, only: str = "") -> list[tuple[Review, Move]]:
+    """What waits (``only``: under this id), each with its change; what a crash made unreadable is passed over."""
+    named = {name: id for name, id in repo.refs(REVIEW).items() if only in ("", name)}
+    refs = {name: id for name, id in named.items() if repo.object(id) is not None}
     if not refs:
         return []
     try:
@@ -123,16 +158,31 @@ def _waiting(repo: Repo) -> list[tuple[Review, Move]]:
         return []
     found = []
     for name, id in refs.items():
-        moves = history.moves(repo, known[id]) if known[id].parents else []
-        for move in moves[:1]:
+        for move in _one_move(history.moves(repo, known[id]) if known[id].parents else []):
             if all(blob == NOTHING or repo.object(blob) for blob in (move.before, move.after)):
                 found.append((Review(name, known[id], commits.body(repo, id), move), move))
     return sorted(found, key=lambda each: (each[0].commit.at, each[0].id))
 
 
+def _one_move(moves: Sequence[Move]) -> Sequence[Move]:
+    """The one change of a commit that waits: what is gone and what came are one note, however much of it is new."""
+    gone = [move for move in moves if move.status == "D"]
+    come = [move for move in moves if move.status == "A"]
+    if gone and come:
+        return [Move(gone[0].was, come[0].path, gone[0].before, come[0].after)]
+    return moves[:1]
+
+
+def _shown(waiting: Review, move: Move, draft: Draft) -> Review:
+    """What waits, which says by now what accepting would do to main as the draft has it."""
+    fit = Fitter(draft, waiting.commit.parents[0], by_person=True).fit(move)
+    _show(waiting, move, draft, fit)
+    return waiting
+
+
 def _show(waiting: Review, move: Move, draft: Draft, fit: Fit) -> None:
-    """Say what accepting would do to main as the draft has it."""
     waiting.conflict = fit.conflict
+    waiting.here = _place_of(waiting, fit)
     if fit.conflict is not None:
         waiting.proposed = None if move.path is None else history.body(draft.repo, move.after)
         waiting.text = history.patch(move, lambda id: history.body(draft.repo, id))
@@ -144,6 +194,73 @@ def _show(waiting: Review, move: Move, draft: Draft, fit: Fit) -> None:
         texts = {"before": held or b"", "after": waiting.proposed or b""}
         was = gone or (come if held is not None else None)
         waiting.text = history.patch(Move(was, come, "before", "after"), lambda id: texts[id])
+
+
+# what a person sees of it
+
+
+class Origin:
+    """Where a change came from: the ``sessions`` it was made of, and its ``sources``, each with its prompt. What the
+    record does not know any more is left out, or without a prompt."""
+
+    __slots__ = ("sessions", "sources")
+
+    def __init__(self, sessions: list[Session], sources: list[Source]) -> None:
+        self.sessions = sessions
+        self.sources = sources
+
+
+def origin(waiting: Review, stores: Iterable[Store]) -> Origin:
+    """Where a change came from, as the indexes of these scopes know it, the first of them that does."""
+    named = [conversations.split(each) for each in waiting.commit.sources]
+    talks = dict.fromkeys([*waiting.commit.trailers.get("Conversation", []), *(name for name, _ in named)])
+    sessions: dict[str, Session] = {}
+    prompts: dict[tuple[str, int | None], str] = {}
+    for store in stores:
+        with Index.open(store.cache) as index:
+            index.catch_up(store.repo, None)
+            for name in talks:
+                for session in index.sessions(1, name):
+                    sessions.setdefault(name, session)
+            for name, turn in named:
+                for row in index.turns(name, n=turn) if turn is not None else ():
+                    prompts.setdefault((name, turn), row.prompt)
+    sources = [Source(name, turn, prompts.get((name, turn), "")) for name, turn in named]
+    return Origin([sessions[name] for name in talks if name in sessions], sources)
+
+
+def in_sight(wiki: Wiki) -> list[tuple[Place, Review]]:
+    """What waits in the scopes that a session may write to, each with its mount."""
+    mounts: dict[str, Place] = {}
+    for mount in wiki.mounts:
+        if mount.writable:
+            mounts.setdefault(mount.store.scope, mount)
+    return [(mount, each) for mount in mounts.values() for each in reviews(mount.store)]
+
+
+def named(wiki: Wiki, found: Sequence[tuple[Place, Review]], name: str) -> list[tuple[Place, Review]]:
+    """Which of what is in sight goes by a name: a path as people meet it, a path of one scope, or an id."""
+    if name.startswith("/"):
+        place = wiki.writable(name)
+        chosen = [
+            (mount, each)
+            for mount, each in found
+            if mount.store.scope == place.store.scope and _is_named(each, place.path)
+        ]
+    else:
+        chosen = [(mount, each) for mount, each in found if name and _is_named(each, name)]
+    if not chosen:
+        raise UsageError(f"Nothing of {name} waits for review here.", "neosian dream review")
+    mounts = dict.fromkeys(mount.mount for mount, _ in chosen)
+    if len(mounts) > 1:
+        ways = " or ".join(str(mount.at(each.here)) for mount, each in chosen)
+        raise UsageError(
+            f"{name} waits in {len(mounts)} scopes: say {ways}. Nothing was done.", "neosian dream review"
+        )
+    return chosen
+
+
+# commits of the dream's
 
 
 def commit_apart(
@@ -196,7 +313,7 @@ class Answered:
     def json(self) -> dict[str, object]:
         """The fields that `--json` prints."""
         return {
-            "accepted": [{"id": each.id, "path": each.path, "commit": commit} for each, commit in self.done],
+            "accepted": [{"id": each.id, "path": each.here, "commit": commit} for each, commit in self.done],
             "waiting": [{"id": each.id, **said(conflict)} for each, conflict in self.wait],
             "adopted": self.adopted,
         }
@@ -207,7 +324,12 @@ def accept(store: Store, person: Signature, named_by: NamedBy, names: Sequence[s
 
     Each is merged three ways into main as it is now. What does not fit waits on, and its conflict has both texts.
     """
-    chosen = {each.id: each.commit.id for each in choose(store, names)}
+    return accept_these(store, choose(store, names), person, named_by)
+
+
+def accept_these(store: Store, seen: Iterable[Review], person: Signature, named_by: NamedBy) -> Answered:
+    """The same for changes that a person looked at: one that somebody answered or edited since is let be."""
+    chosen = {each.id: each.commit.id for each in seen}
     total = Answered()
     until = time.monotonic() + _PATIENCE
     while True:
@@ -241,68 +363,128 @@ def _accept_now(store: Store, chosen: Mapping[str, str], person: Signature, name
 def _accept(draft: Draft, waiting: Review, move: Move, person: Signature, found: Answered) -> None:
     """Commit one change where it fits."""
     fit = Fitter(draft, waiting.commit.parents[0], by_person=True).put(move)
+    waiting.here = _place_of(waiting, fit)
     if fit.conflict is not None:
         found.wait.append((waiting, fit.conflict))
         found.may_settle |= fit.may_settle
         return
     made = None
     if fit.wanted:
-        edited = _trailer(waiting.commit, "Edited-By")
-        author = person if edited else agent(NAME, time.time())
+        author = person if waiting.edited_by else agent(NAME, time.time())
         trailers = {**waiting.commit.trailers, "Accepted-By": person.name, "Neosian-Actor": author.name}
+        trailers.pop(WAITS, None)
         made = draft.commit(message(waiting.commit.subject, trailers, waiting.reason), author, committer())
     found.done.append((waiting, made))
 
 
-def edit(store: Store, name: str, text: bytes, person: Signature) -> Review:
-    """Have what waits say ``text`` instead, made from main as it is now; it waits on, and is the person's by then."""
+class Opened:
+    """What a person's editor begins with: the ``text`` of what ``waiting`` wants, or, where that does not fit, of main
+    and of the dream with marks around what collides. ``base``: the commit of main that it was made from."""
+
+    __slots__ = ("base", "text", "waiting")
+
+    def __init__(self, waiting: Review, base: str, text: bytes) -> None:
+        self.waiting = waiting
+        self.base = base
+        self.text = text
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether both texts stand in it."""
+        return _has_marks(self.text)
+
+
+def opened(store: Store, name: str) -> Opened:
+    """What a person may change of a change that waits (``name``: its id or its path), which stays as it is."""
     found = choose(store, [name])
-    waiting = found[0]
     if len(found) > 1:
         several = ", ".join(each.id for each in found)
         raise UsageError(f"{len(found)} changes wait under {name}: {several}. Name one of them.")
+    tip = history.tip_of(store)
+    draft = Draft(store.repo, tip)
+    for waiting, move in _waiting(store.repo, found[0].id):
+        return Opened(_shown(waiting, move, draft), tip, _text_of(waiting, move, draft))
+    raise _answered(found[0].id)
+
+
+def _text_of(waiting: Review, move: Move, draft: Draft) -> bytes:
+    """The text of the dream as it would land; of a deletion, or of what main says already, the one that is there."""
+    here = waiting.here if draft.read(waiting.here) is not None else move.was or ""
+    held = draft.read(here)
+    if waiting.conflict is None or held is None or move.path is None:
+        return waiting.proposed or held or b""
+    is_another = here == move.path != move.was and (move.was is None or draft.read(move.was) is not None)
+    base = b"" if is_another else history.sure_body(draft.repo, move.before)
+    return history.merge_marked(draft.repo, base, held, waiting.proposed or b"", _SIDES)
+
+
+def _has_marks(text: bytes) -> bool:
+    return any(line.rstrip() in _MARKS for line in text.splitlines())
+
+
+def edit(store: Store, begun: Opened, text: bytes, person: Signature) -> Review:
+    """Have what waits say ``text`` instead of what its editor began with; it waits on, and is the person's by then."""
+    waiting = begun.waiting
     header = read_document(text).header
     problem = matter.read(header)[1] if header else ""
+    if _has_marks(text):
+        raise NeosianError(
+            f"{waiting.here} has marks still, between what main says and what the dream wants. Nothing was changed:"
+            " leave in it what it is to say."
+        )
     if problem:
         raise NeosianError(
-            f"{waiting.path}: its front matter could not be read: {problem}. Nothing was changed.",
+            f"{waiting.here}: its front matter could not be read: {problem}. Nothing was changed.",
             "quote the value",
         )
     if adopt.holds_secret(text):
         raise NeosianError(
-            f"{waiting.path} would hold what looks like a secret, or a <private> part. Nothing was changed:"
+            f"{waiting.here} would hold what looks like a secret, or a <private> part. Nothing was changed:"
             " leave it out, or say where it is kept."
         )
-    tip = history.tip_of(store)
-    moved = waiting.was if waiting.status == "R" and store.repo.entry(tip, waiting.was or "") else None
-    changes: dict[str, bytes | None] = {waiting.path: text} | ({moved: None} if moved else {})
-    if store.repo.read(tip, waiting.path) == text and not moved:
+    held = [store.repo.entry(begun.base, path) is not None for path in (waiting.was or "", waiting.path)]
+    moved = waiting.was if waiting.status == "R" and held == [True, False] else None
+    path = waiting.path if moved else waiting.here
+    changes: dict[str, bytes | None] = {path: text} | ({moved: None} if moved else {})
+    if store.repo.read(begun.base, path) == text and not moved:
         raise NeosianError(
-            f"{waiting.path} says just that already, so there is nothing to wait for.",
+            f"{path} says just that already, so there is nothing to wait for.",
             history.command(store, "dream", "reject", waiting.id),
         )
     trailers = {**waiting.commit.trailers, "Edited-By": person.name}
-    made = commit_apart(store.repo, tip, changes, waiting.reason, trailers, time.time())
+    made = commit_apart(store.repo, begun.base, changes, waiting.reason, trailers, time.time())
     with store.lock(_PATIENCE):
         if store.repo.refs(REVIEW).get(waiting.id) != waiting.commit.id:
-            raise NeosianError(
-                f"{waiting.id} was answered meanwhile. Nothing was changed.", "neosian dream review"
-            )
+            raise _answered(waiting.id)
         store.repo.update_refs([(REVIEW + waiting.id, made, waiting.commit.id)])
     return choose(store, [waiting.id])[0]
 
 
+def _answered(id: str) -> NeosianError:
+    return NeosianError(f"{id} was answered meanwhile. Nothing was changed.", "neosian dream review")
+
+
 def reject(store: Store, names: Sequence[str] = (), reason: str = "") -> list[Review]:
     """Drop what waits (``names``: ids, paths or folders; none: all of it); the reason is kept for later dreams."""
-    chosen = choose(store, names)
-    for each in chosen:
-        keep(
-            store, Rejection(
-                f"review-{each.id}", PERSON, each.path, reason, run=each.run, conversation=each.commit.conversation,
-                sources=each.commit.trailers.get("Source", []), text=each.text,
-            ),
-        )  # fmt: skip
-    _drop(store, {each.id: each.commit.id for each in chosen})
+    return reject_these(store, choose(store, names), reason)
+
+
+def reject_these(store: Store, seen: Iterable[Review], reason: str = "") -> list[Review]:
+    """The same for changes that a person looked at; those that nobody answered or edited since are dropped."""
+    seen = list(seen)
+    if not seen:
+        return []
+    with store.lock(_PATIENCE):
+        held = store.repo.refs(REVIEW)
+        chosen = [each for each in seen if held.get(each.id) == each.commit.id]
+        for each in chosen:
+            keep(
+                store, Rejection(
+                    f"review-{each.id}", PERSON, each.path, reason, run=each.run, conversation=each.commit.conversation,
+                    sources=each.commit.trailers.get("Source", []), text=each.text,
+                ),
+            )  # fmt: skip
+        _let_go(store, {each.id: each.commit.id for each in chosen})
     return chosen
 
 
@@ -320,9 +502,8 @@ def choose(store: Store, names: Sequence[str]) -> list[Review]:
 
 def _is_named(waiting: Review, name: str) -> bool:
     name = name.strip("/")
-    return waiting.id == name or any(
-        f"{path}/".startswith(f"{name}/") for path in (waiting.path, waiting.was or "")
-    )
+    paths = (waiting.path, waiting.here, waiting.was or "")
+    return name in ("", waiting.id) or any(f"{path}/".startswith(f"{name}/") for path in paths)
 
 
 def drop_of(store: Store, run: str) -> list[str]:
@@ -334,13 +515,17 @@ def drop_of(store: Store, run: str) -> list[str]:
 
 def _drop(store: Store, found: Mapping[str, str]) -> None:
     """Let these go, each if it still names that commit."""
-    if not found:
-        return
-    with store.lock(_PATIENCE):
-        clear_locks_below(store.repo, REVIEW)
-        held = store.repo.refs(REVIEW)
-        gone = [(REVIEW + id, NOTHING, commit) for id, commit in found.items() if held.get(id) == commit]
-        store.repo.update_refs(gone)
+    if found:
+        with store.lock(_PATIENCE):
+            _let_go(store, found)
+
+
+def _let_go(store: Store, found: Mapping[str, str]) -> None:
+    """The same for who holds the scope's lock."""
+    clear_locks_below(store.repo, REVIEW)
+    held = store.repo.refs(REVIEW)
+    gone = [(REVIEW + id, NOTHING, commit) for id, commit in found.items() if held.get(id) == commit]
+    store.repo.update_refs(gone)
 
 
 def _trailer(commit: Commit, key: str) -> str:

@@ -19,7 +19,7 @@ import time
 
 from neosian import adopt, commits, history, paths
 from neosian.dream.past import COUNTED, DREAMT, RUN, dreamt_by, run_of
-from neosian.dream.review import NAME, commit_apart
+from neosian.dream.review import NAME, OF_A_PERSON, WAITS, commit_apart
 from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError
 from neosian.gitlocks import clear_locks_below
 from neosian.places import machine
@@ -139,7 +139,8 @@ class Run:
         moved = [(prefix + self._role(store), new, old)] if new != old else []
         waiting = sum(name.startswith("wait/") for name in refs)
         for number, group in enumerate(_one_by_one(repo, new, made.to_review), waiting + 1):
-            moved.append((f"{prefix}wait/{number:04}", _commit(repo, new, group, said), NOTHING))
+            made_apart = _commit(repo, new, group, {**said, WAITS: OF_A_PERSON})
+            moved.append((f"{prefix}wait/{number:04}", made_apart, NOTHING))
         if moved:
             repo.update_refs(moved)
         self.tips[store.scope] = new
