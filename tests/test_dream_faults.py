@@ -214,7 +214,7 @@ def test_an_edit_against_text_that_is_not_there_is_told_and_made_right(
 
 
 FACTS = note(
-    "The staging database db-stage listens on port 5433 and was moved there on 2026-03-14. Its dumps lie in"
+    "The staging database `db-stage` listens on port 5433 and was moved there on 2026-03-14. Its dumps lie in"
     " /srv/dumps/shop, and Ingrid has the password."
 )  # fmt: skip
 
@@ -443,12 +443,10 @@ def test_a_note_does_not_grow_for_ever(shop: Home, model: Model) -> None:
 
     def answer(request: Request) -> None:
         """Add to the last note, and begin another one when that is refused."""
-        number = sum("again" not in str(body) for body in ()) or len(seen)
         again = len(request.body["messages"]) > 1
         if not again:
             seen.append(request.body)
-            number = len(seen)
-        fact, source = facts[number - 1], f"{names[number - 1]}#1"
+        fact, source = facts[len(seen) - 1], f"{names[len(seen) - 1]}#1"
         if again or not sheets:
             sheets.append(f"/project/project/paint-{len(sheets) + 1}.md")
             edits(create(sheets[-1], note(f"- {fact}", f"What is painted, part {len(sheets)}"), source))(
@@ -513,5 +511,6 @@ def test_other_scripts_and_emoji_come_through_whole(shop: Home, capsys: Said, mo
     assert text in asked(server.bodies[1])
     assert text_of(shop, path) == text.replace("火曜日に行い", "水曜日に行い")
     assert "火曜日から水曜日に変わった" in git(shop.shop, "log", "--format=%B", "main")
-    assert f"{name}#1" in str(as_json(capsys, "why", f"/project/{path}"))
+    first = as_json(capsys, "why", f"/project/{path}")[0]
+    assert [each["conversation"] for each in first["sources"]] == [name]
     assert sound(shop)
