@@ -35,9 +35,9 @@ class Config:
     """
 
     __slots__ = (
-        "context_budget", "context_recall", "context_start", "dream_engine", "dream_idle", "dream_model",
-        "dream_review", "project_throwaway", "record_capture", "record_ignore", "record_input_chars",
-        "record_output_chars", "record_silence", "wrong",
+        "context_budget", "context_recall", "context_start", "dream_engine", "dream_idle", "dream_max_tokens_per_day",
+        "dream_max_tokens_per_run", "dream_model", "dream_review", "project_throwaway", "record_capture",
+        "record_ignore", "record_input_chars", "record_output_chars", "record_silence", "wrong",
     )  # fmt: skip
 
     def __init__(self, said: Mapping[str, Any] | None = None) -> None:
@@ -57,6 +57,8 @@ class Config:
         )
         self.dream_model = table.any_text("dream", "model", "")
         self.dream_idle = table.number("dream", "idle", 1800)
+        self.dream_max_tokens_per_run = table.number("dream", "max_tokens_per_run", 1_000_000)
+        self.dream_max_tokens_per_day = table.number("dream", "max_tokens_per_day", 3_000_000)
         self.dream_review = table.switch("dream", "review", False)
         self.project_throwaway = table.texts("project", "throwaway", THROWAWAY)
         for name, value in table.complain_of_the_rest():

@@ -11,6 +11,11 @@ from collections.abc import Iterable, Sequence
 
 from neosian.errors import NeosianError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+_BAR = 16  # columns of a progress bar
 _LEAST = 20  # columns that a free text keeps, however narrow the terminal
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -94,12 +99,55 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
-def _columns() -> int:
-    """The width of the terminal that stdout is; 0 where it is none, or does not say."""
+def _columns(stream: TextIO | None = None) -> int:
+    """The width of the terminal that a stream (default: stdout) is; 0 where it is none, or does not say."""
+    stream = stream or sys.stdout
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
+        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
     except (OSError, ValueError):
         return 0
+
+
+class Progress:
+    """How far something has come, on stderr: one line that is drawn anew on a terminal, elsewhere a line for each step.
+
+    ``is_quiet``: nothing at all.
+    """
+
+    def __init__(self, is_quiet: bool = False) -> None:
+        self._is_quiet = is_quiet
+        self._is_drawn = not is_quiet and _is_terminal()
+        self._is_open = False
+
+    def show(self, done: int, total: int, said: str, spent: str = "") -> None:
+        """``done`` of ``total``, what is done now, and what it has cost so far."""
+        if self._is_quiet:
+            return
+        if not self._is_drawn:
+            note(said)
+            return
+        filled = _BAR * done // total if total else 0
+        bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}" if total else ""
+        line = "  ".join(printable(part) for part in (bar, spent, said) if part)
+        room = max(_LEAST, _columns(sys.stderr) - 1)
+        sys.stderr.write(f"\r\x1b[K{cut(line, room)}")
+        sys.stderr.flush()
+        self._is_open = True
+
+    def end(self) -> None:
+        """Leave the line to whoever writes next."""
+        if self._is_open:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._is_open = False
+
+
+def _is_terminal() -> bool:
+    """Whether stderr is a terminal that can draw a line anew."""
+    try:
+        return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+    except ValueError:
+        return False
 
 
 def is_read() -> bool:

@@ -118,7 +118,8 @@ def test_a_refusal_is_told_once_and_then_kept(home: Home, capsys: Said, model: M
 
 
 def test_a_session_that_fails_stays_and_the_others_go_on(home: Home, capsys: Said, model: Model) -> None:
-    model(edits(), fails(400, "invalid_request_error", "prompt is too long"), edits())
+    too_long = fails(400, "invalid_request_error", "prompt is too long")  # in windows of each size
+    model(edits(), too_long, too_long, too_long, edits())
     report = as_json(capsys, "dream")
     assert [row["conversation"] for row in report["sessions"]] == [SESSION, THIRD]
     assert [row["conversation"] for row in report["failed"]] == [OTHER]

@@ -7,15 +7,19 @@ import os
 import sys
 import time
 
-from neosian import config, output, scope
+from neosian import config, output, projects, scope
 from neosian.adopting import Adopter
 from neosian.commands._scopes import add_mounts, seen, whole
 from neosian.commands._writing import writer
 from neosian.dream import past, review
-from neosian.dream.dreaming import Dreamer, Report
-from neosian.dream.engine import NAMES
-from neosian.dream.engines import pick
+from neosian.dream.dreaming import Dreamer, Report, waiting
+from neosian.dream.engine import NAMES, RULES
+from neosian.dream.engines import choose, pick
+from neosian.dream.sessions import Due
+from neosian.dream.spend import Spend
+from neosian.dream.tries import MOST
 from neosian.errors import UsageError
+from neosian.mounts import Layout, Mount
 from neosian.store import Store
 from neosian.wiki import Wiki
 
@@ -30,6 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-sessions", metavar="N", type=whole, help="at most so many sessions, the oldest first"
     )
+    parser.add_argument("--again", action="store_true", help="sessions that were set aside, too")
+    parser.add_argument(
+        "--all", action="store_true", help="every scope with something to dream, one after the other"
+    )
+    parser.add_argument("--quiet", action="store_true", help="say nothing unless something is wrong")
     add_mounts(parser)
     parser.add_argument("--json", action="store_true", help="print one object")
     actions = parser.add_subparsers(dest="action", metavar="review | accept | reject | undo")
@@ -69,76 +78,132 @@ def run(args: argparse.Namespace) -> int:
     settings, wrong = config.load(home)
     if wrong:
         output.note(wrong)
-    wiki = Wiki(home, seen(args))
     if args.action:
-        return _answer(args, wiki)
-    engine = pick(
-        args.engine or settings.dream_engine, home, os.environ, model=args.model or settings.dream_model
-    )
+        return _answer(args, Wiki(home, seen(args)))
+    wikis = [Wiki(home, each) for each in _layouts(args, home)]
+    named = args.engine or settings.dream_engine
+    if args.dry_run:
+        is_counted = choose(named, os.environ) == RULES
+        return _forecast(args, [(each, _due(each, settings, is_counted)) for each in wikis])
+    progress = output.Progress(args.quiet)
+    engine = pick(named, home, os.environ, model=args.model or settings.dream_model)
+    now = time.time()
+    most = {"run_most": settings.dream_max_tokens_per_run, "day_most": settings.dream_max_tokens_per_day}
+    spend = Spend(home, now, **most)
+    reports: list[Report] = []
     try:
-        dreamer = Dreamer(
-            wiki, engine, now=time.time(), idle=settings.dream_idle, named_by=Adopter(home).named_by, told=output.note,
-        )  # fmt: skip
-        if args.dry_run:
-            return _forecast(args, dreamer)
-        report = dreamer.dream(most=args.max_sessions, apart=args.review or settings.dream_review)
+        for wiki in wikis:
+            dreamer = Dreamer(
+                wiki, engine, now=now, idle=settings.dream_idle, named_by=Adopter(home).named_by, spend=spend,
+                told=lambda said, report: progress.show(report.done, report.total, said, _spent(report)),
+            )  # fmt: skip
+            apart = args.review or settings.dream_review
+            reports.append(dreamer.dream(most=args.max_sessions, apart=apart, again=args.again))
+            if reports[-1].stopped:
+                break
     finally:
+        progress.end()
         if engine is not None:
             engine.close()
     if args.json:
-        output.as_json(report.json())
+        output.as_json([each.json() for each in reports] if args.all else reports[0].json())
     else:
-        _tell(report)
-    return 1 if report.failed and not report.sessions else 0
+        for each in reports:
+            _tell(each, args.quiet)
+    return 1 if any(each.failed and not each.sessions for each in reports) else 0
 
 
-def _forecast(args: argparse.Namespace, dreamer: Dreamer) -> int:
-    found = dreamer.waiting()
-    rows = [
-        (
-            each.conversation,
-            each.client,
-            str(len(each.turns)),
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(each.last)),
-        )
-        for each in found.sessions
-    ]
+def _layouts(args: argparse.Namespace, home: str) -> list[Layout]:
+    """What each dream may read and write: the person's own scope beside a project of theirs."""
+    if args.all:
+        return [own for store in projects.stores(home) if (own := _own(store.scope)) is not None]
+    if args.scope and not args.mount and (own := _own(scope.check(args.scope))) is not None:
+        return [own]
+    return [seen(args)]
+
+
+def _own(text: str) -> Layout | None:
+    """The view that a session of this person in this scope has; None for a scope of somebody else."""
+    user = Mount("/user", scope.user_scope())
+    if text == user.scope:
+        return Layout([user], "it is the person's own scope")
+    if text.startswith(f"{user.scope}/proj:"):
+        return Layout([user, Mount("/project", text)], "it is a project's scope")
+    return None
+
+
+def _due(wiki: Wiki, settings: config.Config, is_counted: bool) -> Due:
+    return waiting(wiki.turns.store, now=time.time(), idle=settings.dream_idle, is_counted=is_counted)
+
+
+def _forecast(args: argparse.Namespace, found: list[tuple[Wiki, Due]]) -> int:
+    """What would be dreamt."""
     if args.json:
         output.as_json(
-            [
-                {"conversation": name, "client": client, "turns": int(n), "last": last}
-                for name, client, n, last in rows
-            ]
+            [each.json() | {"scope": wiki.turns.store.scope} for wiki, due in found for each in due.sessions]
         )
-    elif rows:
-        output.text(output.table(rows, ("conversation", "client", "turns", "last")))
-    if not rows:
-        output.note(
-            "There is nothing new to dream."
-            + (f" {len(found.warm)} sessions are warm still." if found.warm else "")
-        )
+        return 0
+    for wiki, due in found:
+        rows = [
+            (each.conversation[:8], each.client, str(each.count), output.when(each.last)[:16], each.prompt)
+            for each in due.sessions
+        ]
+        if rows:
+            head = ("session", "client", "turns", "last", "began with")
+            title = f"{wiki.turns.store.scope}\n" if args.all else ""
+            output.text(title + output.table(rows, head, free=True))
+        warm = f" {_sessions(len(due.warm))} still warm." if due.warm else ""
+        if not rows and (warm or not args.all):
+            output.note(f"There is nothing new to dream in {wiki.turns.store.scope}.{warm}")
+        elif warm:
+            output.note(warm.strip())
     return 0
 
 
-def _tell(report: Report) -> None:
+def _sessions(count: int) -> str:
+    return f"{count} session is" if count == 1 else f"{count} sessions are"
+
+
+def _spent(report: Report) -> str:
+    """Tokens and money, as far as there are any."""
+    tokens = report.input_tokens + report.output_tokens
+    if not tokens:
+        return ""
+    money = f", ${report.cost:.2f}" if report.cost else ""
+    return f"{tokens:,} tokens{money}"
+
+
+def _tell(report: Report, is_quiet: bool) -> None:
     """What a dream came to, for a person."""
-    for merged in report.landed.scopes if report.landed else ():
-        for path in merged.paths:
-            output.text(f"{merged.scope}  {path}")
-        for path in merged.to_review:
-            output.text(f"{merged.scope}  {path}  waits for review")
-    spent = (
-        f", {report.input_tokens:,} tokens read and {report.output_tokens:,} written"
-        if report.input_tokens
-        else ""
-    )
-    money = f", about ${report.cost:.2f}" if spent and report.cost else ""
-    output.note(f"{len(report.sessions)} sessions dreamt by {report.engine}{spent}{money}.")
+    if not is_quiet:
+        for merged in [each for landed in report.landed for each in landed.scopes]:
+            rows = [(merged.scope, path, "") for path in merged.paths]
+            rows += [(merged.scope, path, "waits for review") for path in merged.to_review]
+            if rows:
+                output.text(output.table(rows))
+        refused = sum(int(str(each["refused"])) for each in report.sessions)
+        said = [
+            f"{len(report.sessions)} of {report.total} sessions dreamt by {report.engine}",
+            *([f"{refused} edits refused"] if refused else []),
+            *([_spent(report)] if _spent(report) else []),
+        ]
+        if report.total:
+            output.note(f"{report.scope}: {', '.join(said)}.")
+        elif not report.landed:
+            output.note(f"There is nothing new to dream in {report.scope}.")
+        if report.warm:
+            output.note(f"{_sessions(report.warm)} still warm and waits for a later dream.")
     for name, why in report.failed:
-        output.note(f"{name} was not dreamt: {why}")
-    if report.warm or report.left:
-        output.note(f"{report.warm} sessions are warm still, {report.left} are left for the next dream.")
-    if report.run and report.landed:
+        output.note(f"Session {name} was not dreamt and stays for the next dream: {why}")
+    if report.stopped:
+        output.note(f"The dream stopped: {report.stopped}. {_sessions(report.left)} left for the next one.")
+    elif report.left and not is_quiet:
+        output.note(f"{_sessions(report.left)} left for the next dream.")
+    if report.aside:
+        output.note(
+            f"{_sessions(len(report.aside))} set aside after {MOST} tries. To try once more: neosian dream --again"
+        )
+    if report.landed and not is_quiet:
         output.note("To look: neosian log, neosian dream review. To take it back: neosian dream undo")
 
 

@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from neosian import documents, query, turns
 from neosian.context import one_line
-from neosian.dream import edits, gate, landing, past, prompt, review, rules
+from neosian.dream import edits, gate, landing, past, prompt, review, rules, spend
+from neosian.dream.alone import alone
 from neosian.dream.edits import Edit
-from neosian.dream.engine import Answer, Engine, EngineError
+from neosian.dream.engine import TOO_LONG, TRUNCATED, UNREADABLE, Answer, Asked, Engine, EngineError
 from neosian.dream.notes import Notes
-from neosian.dream.run import Change, Made, Run, begin, new_id, unfinished
-from neosian.dream.sessions import Due, Session, due
-from neosian.errors import BusyError, NeosianError
+from neosian.dream.run import Change, Made, Run, RunError, begin, new_id, unfinished
+from neosian.dream.sessions import Due, Session, Sources, Waiting, due, everything
+from neosian.dream.spend import Spend
+from neosian.dream.tries import Tries
+from neosian.errors import NeosianError, UsageError
 from neosian.history import tip_of
-from neosian.store import Lock, Store
+from neosian.store import Store
 from neosian.wiki import Wiki
 
 _BODIES_MOST = 12  # notes that are shown whole
+_SOURCES_MOST = 8  # of them that are named
+_ROUNDS = 2  # of question and answer: what the gate refuses goes back once
 
 
 class Report:
-    """What a dream came to: how it went for each session, tokens and money spent, what landed."""
+    """What a dream came to: how it went for each session, tokens and money spent, what landed.
 
-    def __init__(self, engine: str) -> None:
+    ``total``: sessions that it set out to dream. ``stopped``: why it went no further, "" where it came to its end.
+    """
+
+    def __init__(self, scope: str, engine: str) -> None:
+        self.scope = scope
         self.engine = engine
         self.run = ""
+        self.total = 0
         self.sessions: list[dict[str, object]] = []
         self.failed: list[tuple[str, str]] = []
+        self.aside: list[str] = []
+        self.stopped = ""
         self.warm = 0
         self.left = 0
         self.input_tokens = 0
         self.output_tokens = 0
         self.cost: float | None = 0.0
-        self.landed: landing.Landed | None = None
+        self.landed: list[landing.Landed] = []
+
+    @property
+    def done(self) -> int:
+        """Sessions that it is through with."""
+        return len(self.sessions) + len(self.failed)
 
     def spend(self, answer: Answer) -> None:
         """Count what an answer cost."""
@@ -44,11 +62,16 @@ class Report:
     def json(self) -> dict[str, object]:
         """The fields that `--json` prints."""
         failed = [{"conversation": name, "why": why} for name, why in self.failed]
+        run = {"scope": self.scope, "engine": self.engine, "run": self.run or None}
+        went = {
+            "sessions": self.sessions,
+            "failed": failed,
+            "set_aside": self.aside,
+            "stopped": self.stopped or None,
+        }
         counts = {"warm": self.warm, "left": self.left}
         spent = {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "cost": self.cost}
-        landed = self.landed.json() if self.landed else None
-        run = {"engine": self.engine, "run": self.run or None, "sessions": self.sessions, "failed": failed}
-        return {**run, **counts, **spent, "landed": landed}
+        return {**run, **went, **counts, **spent, "landed": [each.json() for each in self.landed]}
 
 
 class _Asked:
@@ -71,9 +94,29 @@ class _Asked:
                 continue  # another one that waits was made from the same text
         return after.changes_since(self.notes)
 
+    def is_done(self, edit: Edit) -> bool:
+        """Whether an edit that comes again in a second round was made, or waits, already."""
+        bare = edit._replace(reason="", sources=())
+        return any(bare == each._replace(reason="", sources=()) for each in (*self.made, *self.waits))
+
+
+def waiting(store: Store, *, now: float, idle: float, is_counted: bool) -> Due:
+    """What there is to dream in a scope: what no model has read, or with ``is_counted`` no rule either."""
+    if not store.exists:
+        return Due()
+    far = past.checkpoint(store)
+    return due(store, far.counted if is_counted else far.turns, now=now, idle=idle)
+
+
+class _Stop(Exception):
+    """Nothing more is asked in this run; says why."""
+
 
 class Dreamer:
-    """Dreams for the mounts of one session's view; ``engine`` None counts without a model."""
+    """Dreams for the mounts of one session's view; ``engine`` None counts without a model.
+
+    ``told`` hears a sentence, and the report as it is by then, whenever something begins.
+    """
 
     def __init__(
         self,
@@ -83,136 +126,171 @@ class Dreamer:
         now: float,
         idle: float,
         named_by: Callable[[str, float], str | None],
-        told: Callable[[str], None] = lambda said: None,
+        spend: Spend,
+        told: Callable[[str, Report], None] = lambda said, report: None,
     ) -> None:
         self._wiki = wiki
         self._engine = engine
         self._now = now
         self._idle = idle
         self._named_by = named_by
+        self._spend = spend
         self._told = told
         writable = [
             mount for mount in wiki.mounts if mount.writable and mount.store.scope != wiki.turns.store.scope
         ]
         self.stores: list[Store] = [*(mount.store for mount in writable), wiki.turns.store]
+        self._tries = Tries(self.stores[-1])
+        self._sources = Sources(self.stores[-1])
 
-    def waiting(self) -> Due:
-        """What there is to dream."""
-        store = self.stores[-1]
-        if not store.exists:
-            return Due()
-        return due(store, tip_of(store), past.checkpoint(store).turns, now=self._now, idle=self._idle)
-
-    def dream(self, *, most: int | None = None, apart: bool = False) -> Report:
+    def dream(self, *, most: int | None = None, apart: bool = False, again: bool = False) -> Report:
         """One run over what is due, oldest first; ``most`` sessions. Raises BusyError while another dream runs.
 
-        ``apart``: nothing lands, all of it waits for review.
+        ``apart``: nothing lands, all of it waits for review. ``again``: sessions that were set aside, too.
         """
-        report = Report(self._engine.name if self._engine else "rules")
         store = self.stores[-1]
-        if not store.exists:
-            return report
-        try:
-            with Lock(f"{store.repo.private}/dream.lock", 0.1):
-                self._dream(report, most, apart)
-        except BusyError:
-            raise BusyError("Another dream of this scope is under way.", "neosian status") from None
+        report = Report(store.scope, self._engine.name if self._engine else "rules")
+        if not self._wiki.turns.writable:
+            raise UsageError(f"{self._wiki.turns.mount} is mounted read-only, so no dream can land there.")
+        if store.exists:
+            with alone(self._wiki.home):
+                self._dream(report, most, apart, again)
         return report
 
-    def _dream(self, report: Report, most: int | None, apart: bool) -> None:
-        for old in unfinished(self.stores):
-            if old.is_sealed:
-                self._told(f"finishing the dream {old.id}, which was stopped")
-                landing.land(old, self._named_by)
-            else:
-                old.drop()
-        found = self.waiting()
+    def _dream(self, report: Report, most: int | None, apart: bool, again: bool) -> None:
+        self._finish_others(report)
+        is_counted = self._engine is None
+        found = waiting(self.stores[-1], now=self._now, idle=self._idle, is_counted=is_counted)
         report.warm = len(found.warm)
-        chosen = found.sessions[:most]
-        report.left = len(found.sessions) - len(chosen)
+        trying = [each for each in found.sessions if again or not self._tries.is_aside(each)]
+        report.aside = [each.conversation for each in found.sessions if each not in trying]
+        chosen = trying[:most]
+        report.total = len(chosen)
+        report.left = len(trying) - len(chosen)
         if not chosen:
             return
         bases = {store.scope: tip_of(store) for store in self.stores if store.exists}
-        run = begin(self.stores, new_id(self._wiki.home, self._now), bases)
+        id = new_id(self._wiki.home, self._now)
+        run = begin(self.stores, id, bases, apart=apart, is_counted=is_counted)
         report.run = run.id
         notes = Notes.read(self._wiki, bases)
         for session in found.skipped:
-            run.add(session.conversation, session.client, session.turns[-1].number)
+            run.add(session.conversation, session.client, session.number)
         if self._engine is None:
             self._count(run, report, notes, chosen)
         else:
             self._ask_all(run, report, notes, chosen, self._engine)
         if run.dreamt:
-            report.landed = landing.land(run, self._named_by, apart=apart)
+            self._told("merging what the sessions gave", report)
+            report.landed.append(landing.land(run, self._named_by, apart=apart))
         else:
             run.drop()
+
+    def _finish_others(self, report: Report) -> None:
+        """Land what a dream that was stopped had finished: each of its sessions is whole."""
+        for old in unfinished(self.stores):
+            if not old.dreamt:
+                old.drop()
+                continue
+            self._told(f"landing the dream {old.id}, which was stopped", report)
+            try:
+                report.landed.append(landing.land(old, self._named_by))
+            except RunError as error:
+                self._told(str(error), report)
 
     # -- with a model
 
     def _ask_all(
-        self, run: Run, report: Report, notes: Notes, chosen: Sequence[Session], engine: Engine
+        self, run: Run, report: Report, notes: Notes, chosen: Sequence[Waiting], engine: Engine
     ) -> None:
-        for number, session in enumerate(chosen, 1):
-            self._told(
-                f"session {number} of {len(chosen)}: {session.conversation}, {len(session.turns)} turns"
-            )
+        """Ask about one session after the other. What stops it leaves the sessions before it as they are."""
+        for one in chosen:
+            said = f"session {report.done + 1} of {report.total}: {one_line(one.prompt, 60)}"
+            self._told(said, report)
             try:
-                asked = self._ask(report, notes, session, engine)
-            except EngineError as error:
-                report.failed.append((session.conversation, str(error)))
-                report.input_tokens += error.input_tokens
-                report.output_tokens += error.output_tokens
-                if not error.is_of_the_question:  # nor would the others be answered now
-                    report.left += len(chosen) - number
-                    return
-                continue
-            changes, waits = asked.notes.changes_since(notes), asked.for_review()
-            edits_ = [*asked.made, *asked.waits]
-            run.add(
-                session.conversation,
-                session.client,
-                session.turns[-1].number,
-                self._made(changes, waits, edits_),
-            )
-            notes = asked.notes
-            self._keep_refused(run, session, asked.refused)
-            counts = {"edits": len(asked.made), "review": len(asked.waits), "refused": len(asked.refused)}
-            report.sessions.append({"conversation": session.conversation, **counts})
+                notes = self._dream_one(run, report, notes, one, engine)
+            except (_Stop, KeyboardInterrupt) as stop:
+                report.stopped = str(stop) or "it was interrupted"
+                break
+            except (EngineError, RunError) as error:
+                report.failed.append((one.conversation, str(error)))
+                if isinstance(error, EngineError) and not error.is_of_the_question:
+                    report.stopped = str(error)  # nor would the others be answered now
+                    break
+                if self._tries.failed(one, str(error)):
+                    report.aside.append(one.conversation)
+        report.left += report.total - report.done
+
+    def _dream_one(self, run: Run, report: Report, notes: Notes, one: Waiting, engine: Engine) -> Notes:
+        """Ask about one session and add what it gives to the run; the notes after it."""
+        session = one.read(self.stores[-1], run.bases[self.stores[-1].scope])
+        if not session.turns:  # they came in after the commit that is read
+            return notes
+        asked = self._ask(report, notes, session, engine)
+        made = self._made(asked.notes.changes_since(notes), asked.for_review(), [*asked.made, *asked.waits])
+        run.add(session.conversation, session.client, session.turns[-1].number, made)
+        self._tries.forget(session.conversation)
+        self._keep_refused(run, session, asked.refused)
+        counts = {"edits": len(asked.made), "review": len(asked.waits), "refused": len(asked.refused)}
+        report.sessions.append({"conversation": session.conversation, **counts})
+        return asked.notes
 
     def _ask(self, report: Report, notes: Notes, session: Session, engine: Engine) -> _Asked:
-        """What a session gives; a second round where the gate refused something."""
-        found = _Asked(notes.copy())
-        for _, said in prompt.windows(session):
-            question = prompt.asked(
-                self._wiki.home,
-                session,
-                said,
-                index=_index(found.notes),
-                bodies=_bodies(found.notes, said),
-                rules=self._rules(),
-                now=self._now,
-            )
-            again = ""
-            refused: list[gate.Refusal] = []
-            for _round in range(2):
-                answer = engine.ask(question, again=again)
-                report.spend(answer)
-                wanted, problems = edits.parse(answer.said)
-                accepted, waits, refused = gate.judge(wanted, found.notes, session, made=found.made)
-                for edit in accepted:
-                    found.notes.apply(edit)
-                found.made += accepted
-                found.waits += waits
-                again = "\n".join([*problems, *map(str, refused)])
-                if not again:
-                    break
-            found.refused += refused
-        return found
+        """What a session gives; in smaller windows where a model cannot take it, or answer it, at once."""
+        for room in prompt.WINDOWS:
+            found = _Asked(notes.copy())
+            try:
+                for said in prompt.windows(session, room):
+                    self._ask_window(report, found, session, said, engine, room)
+                return found
+            except EngineError as error:
+                report.spend(Answer(None, error.input_tokens, error.output_tokens, cost=None))
+                if error.kind not in (TOO_LONG, TRUNCATED) or room == prompt.WINDOWS[-1]:
+                    raise
+        raise AssertionError("the last window returns or raises")
+
+    def _ask_window(
+        self, report: Report, found: _Asked, session: Session, said: str, engine: Engine, room: int
+    ) -> None:
+        """Ask about one window, and again about what the gate refused."""
+        question = prompt.asked(
+            self._wiki.home, session, said, index=_index(found.notes), bodies=_bodies(found.notes, said),
+            rules=self._rules(), now=self._now, room=room,
+        )  # fmt: skip
+        again, refused, problems = "", list[gate.Refusal](), list[str]()
+        for _round in range(_ROUNDS):
+            answer = self._answer(report, session, question, engine, again)
+            wanted, problems = edits.parse(answer.said)
+            new = [edit for edit in wanted if not found.is_done(edit)]
+            accepted, waits, refused = gate.judge(new, found.notes, session, self._sources, made=found.made)
+            for edit in accepted:
+                found.notes.apply(edit)
+            found.made += accepted
+            found.waits += waits
+            again = "\n".join([*problems, *map(str, refused)])
+            if not again:
+                return
+        if problems and not wanted:
+            raise EngineError(UNREADABLE, f"{engine.name} gave no answer that can be read: {problems[0]}")
+        found.refused += refused
+
+    def _answer(
+        self, report: Report, session: Session, question: Asked, engine: Engine, again: str
+    ) -> Answer:
+        if why := self._spend.refuses(spend.estimate(question)):
+            raise _Stop(why)
+        answer = engine.ask(question, again=again)
+        report.spend(answer)
+        self._spend.book(engine, answer, self.stores[-1].scope, session.conversation)
+        return answer
 
     def _rules(self) -> Iterable[str]:
-        return dict.fromkeys(
-            each.reason for each in review.rejections(self.stores[-1], by="person") if each.reason
-        )
+        """What persons said when they rejected an edit, newest first."""
+        found = [
+            each for store in self.stores if store.exists for each in review.rejections(store, by="person")
+        ]
+        found.sort(key=lambda each: -each.at)
+        return dict.fromkeys(f"{each.path}: {each.reason}" for each in found if each.reason)
 
     def _keep_refused(self, run: Run, session: Session, refused: Sequence[gate.Refusal]) -> None:
         """Keep what the gate refused where `neosian status` counts it."""
@@ -232,12 +310,12 @@ class Dreamer:
 
     # -- without one
 
-    def _count(self, run: Run, report: Report, notes: Notes, chosen: Sequence[Session]) -> None:
+    def _count(self, run: Run, report: Report, notes: Notes, chosen: Sequence[Waiting]) -> None:
         """The notes that need no model: counted from all turns of the scope, the same for the same turns."""
         store = self.stores[-1]
         base, origin = run.bases[store.scope], store.scope.rpartition(":")[2]
-        everything = due(store, base, {}, now=self._now, idle=0).sessions
-        told = {each.conversation: each.turns for each in everything}
+        self._told(f"counting what {report.total} sessions did", report)
+        told = {each.conversation: each.turns for each in everything(store, base)}
         counted = rules.notes_of(
             told,
             mount=self._wiki.turns.mount,
@@ -256,12 +334,14 @@ class Dreamer:
             if text and text != held:
                 changes[place] = text.encode()
                 wanted.append(_reasoned(place, "counted from the turns", rules.sources_of(body, told)))
-        *others, last = chosen
+        *others, last = [each for each in chosen if each.conversation in told]
         for session in others:
-            run.add(session.conversation, session.client, session.turns[-1].number)
-        run.add(last.conversation, last.client, last.turns[-1].number, self._made(changes, {}, wanted))
+            run.add(session.conversation, session.client, told[session.conversation][-1].number)
+        made = self._made(changes, {}, wanted)
+        run.add(last.conversation, last.client, told[last.conversation][-1].number, made)
         report.sessions = [
-            {"conversation": each.conversation, "edits": 0, "review": 0, "refused": 0} for each in chosen
+            {"conversation": each.conversation, "edits": 0, "review": 0, "refused": 0}
+            for each in (*others, last)
         ]
         report.sessions[-1]["edits"] = len(changes)
 
@@ -300,17 +380,26 @@ def _index(notes: Notes) -> Iterable[str]:
 
 
 def _bodies(notes: Notes, said: str) -> dict[str, str]:
-    """The notes that share most words with a session, the likeliest first."""
-    words = set(query.parse(said).words)
-    shares = {
-        place: len(words & set(query.parse(text).words))
-        for place, text in notes.texts.items()
-        if place.rpartition("/")[2] != "README.md"
+    """The notes that a session's words point at, the likeliest first: a word counts the more, the fewer have it."""
+    texts = {place: text for place, text in notes.texts.items() if place.rpartition("/")[2] != "README.md"}
+    words = {place: set(query.parse(text).words) for place, text in texts.items()}
+    having: dict[str, int] = {}
+    for each in words.values():
+        for word in each:
+            having[word] = having.get(word, 0) + 1
+    asked = set(query.parse(said).words)
+    weights = {
+        place: sum(math.log1p(len(texts) / having[word]) for word in mine & asked)
+        for place, mine in words.items()
     }
-    likely = sorted(
-        (place for place, share in shares.items() if share), key=lambda place: (-shares[place], place)
-    )
-    return {place: notes.texts[place] for place in likely[:_BODIES_MOST]}
+    likely = sorted((place for place in texts if weights[place]), key=lambda place: (-weights[place], place))
+    return {_with_sources(place, notes): texts[place] for place in likely[:_BODIES_MOST]}
+
+
+def _with_sources(place: str, notes: Notes) -> str:
+    """A note's place, and the turns that taught it: a rule or a skill needs those of two sessions."""
+    known = sorted(notes.sources(place))
+    return f"{place} (taught by {', '.join(known[-_SOURCES_MOST:])})" if known else place
 
 
 def _until(told: Mapping[str, Sequence[turns.Turn]], at: float) -> list[str]:

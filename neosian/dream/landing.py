@@ -11,7 +11,7 @@ from neosian import adopt, commits, history
 from neosian.draft import Draft
 from neosian.dream import review
 from neosian.dream.fitting import Fitter
-from neosian.dream.past import DREAMT, RUN, run_of
+from neosian.dream.past import COUNTED, DREAMT, RUN, run_of
 from neosian.dream.review import NAME, REVIEW, commit_apart, draft_change
 from neosian.dream.run import PATIENCE, RunError, between
 from neosian.errors import DamagedError
@@ -152,9 +152,9 @@ def _merge_into(run: Run, store: Store, draft: Draft, merged: Merged, apart: boo
     marks = _marks(run, store)
     if marks or merged.paths:
         body = "\n".join(f"- {each.path}: {each.why}" for each in (*merged.conflicts, *merged.left))
-        trailers = {"Neosian-Act": NAME, "Neosian-Actor": NAME, RUN: run.id, DREAMT: marks}
+        trailers = {"Neosian-Act": NAME, "Neosian-Actor": NAME, RUN: run.id, run.mark: marks}
         joined = _replayed(repo, base, tip, without) if merged.paths else base
-        said = message(_subject(merged, len(run.dreamt)), trailers, body)
+        said = message(_subject(merged, run), trailers, body)
         author = agent(NAME, time.time())
         merged.commit = draft.commit(said, author, committer(), joined if joined != base else "")
 
@@ -229,7 +229,8 @@ def _gathered(repo: Repo, base: str, move: Move, found: Sequence[Commit]) -> str
     for commit in by:
         for key, values in commit.trailers.items():
             trailers[key] = list(dict.fromkeys([*trailers.get(key, []), *values]))
-    trailers.pop(DREAMT, None)
+    for key in (DREAMT, COUNTED):
+        trailers.pop(key, None)
     changes: dict[str, bytes | None] = {move.was: None} if move.was is not None else {}
     if move.path is not None:
         changes[move.path] = history.sure_body(repo, move.after)
@@ -237,9 +238,11 @@ def _gathered(repo: Repo, base: str, move: Move, found: Sequence[Commit]) -> str
     return commit_apart(repo, base, changes, _reasons_of(by, repo, named), trailers, at)
 
 
-def _subject(merged: Merged, sessions: int) -> str:
+def _subject(merged: Merged, run: Run) -> str:
     """The subject of a merge."""
+    sessions = len(run.dreamt)
     notes = f"{len(merged.paths)} note{'s' * (len(merged.paths) != 1)}" if merged.paths else "nothing new"
     if not merged.paths and merged.to_review:
         notes = f"{len(merged.to_review)} for review"
-    return f"Dream of {sessions} session{'s' * (sessions != 1)}: {notes}"
+    did = "Count" if run.mark == COUNTED else "Dream"
+    return f"{did} of {sessions} session{'s' * (sessions != 1)}: {notes}"

@@ -14,33 +14,39 @@ if TYPE_CHECKING:
     from neosian.commits import Commit
     from neosian.draft import Signature
     from neosian.dream.review import NamedBy
+    from neosian.plumbing import Repo
     from neosian.revert import Reverted
     from neosian.store import Store
 
-RUN, DREAMT, UNDONE = "Dream-Run", "Dreamt", "Dream-Undone"
-"""Trailers: the run that a commit came of; how far its landing was dreamt; the run that a commit takes back."""
+RUN, DREAMT, COUNTED, UNDONE = "Dream-Run", "Dreamt", "Counted", "Dream-Undone"
+"""Trailers: the run that a commit came of; how far its landing was dreamt by a model, or counted by rules; the run that
+a commit takes back."""
 
+_FAR = (DREAMT, COUNTED)
 _PATIENCE = 5.0  # seconds: a person waits for it
 
 
 class Checkpoint:
     """How far a scope's turns were dreamt, on whatever machine: of each conversation the last turn, and the commits
-    that were read, newest run first. ``run`` and ``at``: the newest run ("" and 0 where there was none)."""
+    that were read, newest run first. ``counted``: the same where rules that ask no model count, too: what they read a
+    model may read still. ``run`` and ``at``: the newest run ("" and 0 where there was none)."""
 
-    __slots__ = ("at", "commits", "run", "turns")
+    __slots__ = ("at", "commits", "counted", "run", "turns")
 
     def __init__(self, landings: Sequence[Commit]) -> None:
         self.run = run_of(landings[0]) if landings else ""
         self.at = landings[0].at if landings else 0.0
         self.commits: list[str] = []
         self.turns: dict[str, int] = {}
+        self.counted: dict[str, int] = {}
         for commit in landings:
-            self.commits += [said for said in commit.trailers[DREAMT] if "#" not in said]
-            for conversation, turn in dreamt_by(commit):
-                self.turns[conversation] = max(turn, self.turns.get(conversation, 0))
+            self.commits += [said for key in _FAR for said in commit.trailers.get(key, []) if "#" not in said]
+            for held, keys in ((self.turns, (DREAMT,)), (self.counted, _FAR)):
+                for conversation, turn in dreamt_by(commit, keys):
+                    held[conversation] = max(turn, held.get(conversation, 0))
 
     def holds(self, conversation: str, turn: int) -> bool:
-        """Whether a turn was dreamt."""
+        """Whether a turn was dreamt by a model."""
         return turn <= self.turns.get(conversation, 0)
 
 
@@ -76,9 +82,9 @@ def run_of(commit: Commit) -> str:
     return commit.trailers.get(RUN, [""])[0]
 
 
-def dreamt_by(commit: Commit) -> Iterator[tuple[str, int]]:
+def dreamt_by(commit: Commit, keys: Sequence[str] = _FAR) -> Iterator[tuple[str, int]]:
     """The conversations that a commit says were dreamt, each with its last turn."""
-    for said in commit.trailers.get(DREAMT, []):
+    for said in [said for key in keys for said in commit.trailers.get(key, [])]:
         conversation, turn = conversations.split(said)
         if turn is not None:
             yield conversation, turn
@@ -92,14 +98,19 @@ def _landings(store: Store, limit: int | None = None) -> list[Commit]:
     with Index.open(store.cache) as index:
         acts = index.commits(act=review.NAME, limit=None) if index.catch_up(store.repo, None) else None
     if acts is None:
-        found = commits.log(store.repo, "--fixed-strings", f"--grep={DREAMT}: ", tip)
+        found = _grepped(store.repo, tip)
     else:
         ids = [act.id for act in acts if not act.conversation][:limit]
         try:
             found = commits.log(store.repo, "--no-walk=unsorted", *ids) if ids else []
         except GitError:
-            found = commits.log(store.repo, "--fixed-strings", f"--grep={DREAMT}: ", tip)
-    return [commit for commit in found if commit.trailers.get(DREAMT) and not commit.conversation][:limit]
+            found = _grepped(store.repo, tip)
+    is_landing = [any(map(commit.trailers.get, _FAR)) and not commit.conversation for commit in found]
+    return [commit for commit, is_one in zip(found, is_landing, strict=True) if is_one][:limit]
+
+
+def _grepped(repo: Repo, tip: str) -> list[Commit]:
+    return commits.log(repo, "--fixed-strings", *(f"--grep={key}: " for key in _FAR), tip)
 
 
 # taking back

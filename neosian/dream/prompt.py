@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from neosian import files, resources, turns
 from neosian.context import fenced
@@ -19,12 +19,11 @@ TEMPLATES = "templates/dream"
 MAX_TOKENS = 16_000
 """Tokens that an answer may have, thinking included."""
 
-_WINDOW = 60_000  # characters of a session that are asked about at once
-_BODIES, _INDEX, _RULES = (
-    24_000,
-    10_000,
-    4_000,
-)  # characters of whole notes, of the list of all, of standing rules
+WINDOWS = (60_000, 24_000, 8_000)
+"""Characters of a session that are asked about at once: the next where a model cannot take so many."""
+
+# Beside a window of the first size: characters of whole notes, of the list of all, of standing rules.
+_BODIES, _INDEX, _RULES = 24_000, 10_000, 4_000
 # How much of a call and of its output is shown: the first that lets a session fit, else it is cut into windows.
 _CUTS = ((1_500, 1_500), (600, 400), (240, 80), (120, 0))
 
@@ -38,22 +37,21 @@ def system(home: str) -> str:
     return "\n\n".join(text.strip() for text in texts) + "\n"
 
 
-def windows(session: Session) -> list[tuple[Sequence[turns.Turn], str]]:
-    """The session as text, in as many pieces as a model can take, each with its turns: whole where it fits, else the
-    outputs are cut first, then the calls; prompts and answers stay."""
+def windows(session: Session, room: int = WINDOWS[0]) -> list[str]:
+    """The session as text, in as many pieces of ``room`` characters as it takes: whole where it fits, else the outputs
+    are cut first, then the calls; prompts and answers stay."""
     texts: list[str] = []
     for call_most, output_most in _CUTS:
         texts = [_turn(session, turn, call_most, output_most) for turn in session.turns]
-        if sum(map(len, texts)) <= _WINDOW:
-            return [(session.turns, "\n\n".join(texts))]
-    pieces: list[tuple[list[turns.Turn], list[str]]] = [([], [])]
-    for turn, text in zip(session.turns, texts, strict=True):
-        text = _middle_out(text, _WINDOW)
-        if pieces[-1][1] and sum(map(len, pieces[-1][1])) + len(text) > _WINDOW:
-            pieces.append(([], []))
-        pieces[-1][0].append(turn)
-        pieces[-1][1].append(text)
-    return [(mine, "\n\n".join(said)) for mine, said in pieces]
+        if sum(map(len, texts)) <= room:
+            return ["\n\n".join(texts)]
+    pieces: list[list[str]] = [[]]
+    for text in texts:
+        text = _middle_out(text, room)
+        if pieces[-1] and sum(map(len, pieces[-1])) + len(text) > room:
+            pieces.append([])
+        pieces[-1].append(text)
+    return ["\n\n".join(piece) for piece in pieces]
 
 
 def asked(
@@ -65,23 +63,27 @@ def asked(
     bodies: Mapping[str, str],
     rules: Iterable[str],
     now: float,
+    room: int = WINDOWS[0],
 ) -> Asked:
     """The question about one window of a session. ``index``: a line for each note; ``bodies``: those that matter, the
-    likeliest first; ``rules``: what a person said when they rejected an edit."""
+    likeliest first; ``rules``: what a person said when they rejected an edit; ``room``: as of the window."""
+    share = room / WINDOWS[0]
     day = time.strftime("%Y-%m-%d %H:%M %z", time.localtime(now))
     began, ended = (
         time.strftime("%Y-%m-%d %H:%M %z", time.localtime(at)) for at in (session.started, session.last)
     )
-    standing = _fitting((f"- {rule}" for rule in rules), _RULES)
+    standing = _fitting((f"- {rule}" for rule in rules), int(share * _RULES))
     parts = [
         (
             f"Today is {day}. The session {session.conversation} ran with {session.client} from {began} to {ended}; its"
             f" turns are named {session.conversation}#1 and so on."
         ),
         *(["Rules that a person gave when they rejected an edit:\n" + standing] if standing else []),
-        "All notes there are:\n" + fenced(_fitting(index, _INDEX) or "(none yet)"),
+        "All notes there are:\n" + fenced(_fitting(index, int(share * _INDEX)) or "(none yet)"),
     ]
-    shown = _fitting((f"## {place}\n{text.strip()}\n" for place, text in bodies.items()), _BODIES)
+    shown = _fitting(
+        (f"## {place}\n{text.strip()}\n" for place, text in bodies.items()), int(share * _BODIES)
+    )
     if shown:
         parts.append("Those that may matter, whole:\n" + fenced(shown))
     parts.append("The session:\n" + fenced(said))

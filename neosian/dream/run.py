@@ -6,7 +6,8 @@ Below `refs/neosian/dream/<run>/` of each scope that it may write to:
 - `turns` or `along`: the run's newest commit, in the scope whose turns are dreamt or in another one
 - `wait/<n>`: a change that a person is to look at, a commit of its own
 - `left/<n>`: one that did not fit when the run landed
-- `sealed`, `apart`: the run is whole and is being landed; with `apart` all of it waits for review
+- `sealed`: the run is whole and is being landed
+- `apart`: all of it is to wait for review
 
 So a run that was killed goes on where it was, or is dropped, and nothing else ever sees half of it.
 """
@@ -17,7 +18,7 @@ import re
 import time
 
 from neosian import adopt, commits, history, paths
-from neosian.dream.past import DREAMT, RUN, dreamt_by, run_of
+from neosian.dream.past import COUNTED, DREAMT, RUN, dreamt_by, run_of
 from neosian.dream.review import NAME, commit_apart
 from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError
 from neosian.gitlocks import clear_locks_below
@@ -80,13 +81,15 @@ class Made:
 class Run:
     """One dream: its commits in each scope it may write to. The last of ``stores`` is the one whose turns are dreamt.
 
-    ``dreamt``: the last turn that was dreamt, by conversation. ``is_sealed``: all that is left is to land it.
+    ``dreamt``: the last turn that was dreamt, by conversation. ``is_sealed``: all that is left is to land it. ``mark``:
+    the trailer that says how far it came.
     """
 
     def __init__(self, id: str, stores: Sequence[Store]) -> None:
         self.id = id
         self.stores = list(stores)
         self.is_sealed = False
+        self.mark = DREAMT
         self.dreamt: dict[str, int] = {}
         self.tips: dict[str, str] = {}
         self.bases: dict[str, str] = {}
@@ -117,7 +120,7 @@ class Run:
         }  # fmt: skip
         for store in self.stores:
             found = given.get(store.scope, Made(store.scope))
-            mark = {DREAMT: f"{conversation}#{turn}"} if store is self.turns else {}
+            mark = {self.mark: f"{conversation}#{turn}"} if store is self.turns else {}
             if mark or found.changes or found.to_review:
                 self._add(store, found, said, mark)
         self.dreamt[conversation] = max(turn, self.dreamt.get(conversation, 0))
@@ -167,6 +170,7 @@ class Run:
             if store is self.turns:
                 self.is_sealed = "sealed" in refs
                 for commit in found:
+                    self.mark = COUNTED if COUNTED in commit.trailers else DREAMT
                     for conversation, turn in dreamt_by(commit):
                         self.dreamt[conversation] = max(turn, self.dreamt.get(conversation, 0))
             else:
@@ -196,6 +200,7 @@ class Run:
         refs = repo.refs(self.prefix)
         if self.turns.scope not in self.tips or _TURNS not in refs:
             raise RunError(f"There is no dream {self.id} to land.", "neosian dream")
+        apart = apart or "apart" in refs
         if "sealed" in refs:
             return "apart" in refs
         if other := self._outrun():
@@ -205,8 +210,10 @@ class Run:
                 " turns that neither landed are dreamt next time.",
                 "neosian dream",
             )
-        names = ["sealed", "apart"] if apart else ["sealed"]
-        repo.update_refs((self.prefix + name, self.tips[self.turns.scope], NOTHING) for name in names)
+        names = {"sealed", "apart"} if apart else {"sealed"}
+        repo.update_refs(
+            (self.prefix + name, self.tips[self.turns.scope], NOTHING) for name in sorted(names - refs.keys())
+        )
         self.is_sealed = True
         return apart
 
@@ -228,9 +235,17 @@ def new_id(home: str, now: float) -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}-{machine(home)}"
 
 
-def begin(stores: Sequence[Store], id: str, bases: Mapping[str, str] | None = None) -> Run:
+def begin(
+    stores: Sequence[Store],
+    id: str,
+    bases: Mapping[str, str] | None = None,
+    *,
+    apart: bool = False,
+    is_counted: bool = False,
+) -> Run:
     """A new run. ``stores``: those it may write to, the one whose turns are dreamt last; scopes are made where they are
-    missing. ``bases``: the commit of main that was read in each scope (default: its tip now)."""
+    missing. ``bases``: the commit of main that was read in each scope (default: its tip now). ``apart``: whoever lands
+    it, all of it waits for review. ``is_counted``: no model reads the turns."""
     if not re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", id):
         raise RunError(f"{id!r} is no name of a dream: small letters, digits and hyphens are.")
     for store in reversed(stores):  # a run is there when that of the turns is
@@ -240,12 +255,15 @@ def begin(stores: Sequence[Store], id: str, bases: Mapping[str, str] | None = No
             clear_locks_below(store.repo, DREAM)
             base = (bases or {}).get(store.scope) or history.tip_of(store)
             role = _TURNS if store is stores[-1] else _ALONG
-            names = [f"{DREAM}{id}/{name}" for name in ("base", role)]
+            is_apart = apart and store is stores[-1]
+            names = [f"{DREAM}{id}/{name}" for name in ("base", role, *(["apart"] if is_apart else []))]
             if store.repo.refs(f"{DREAM}{id}/"):
                 raise RunError(f"There is a dream {id} already.", "neosian status")
             store.repo.update_refs((name, base, NOTHING) for name in names)
         store.repo.close()
-    return Run(id, stores)
+    run = Run(id, stores)
+    run.mark = COUNTED if is_counted else DREAMT
+    return run
 
 
 def unfinished(stores: Sequence[Store]) -> list[Run]:
