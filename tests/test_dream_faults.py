@@ -14,6 +14,7 @@ from neosian.adopting import Adopter
 from neosian.dream.dreaming import Dreamer
 from neosian.dream.engines import REMEMBER
 from neosian.dream.model import Messages
+from neosian.dream.spend import Spend
 from neosian.wiki import Wiki
 from tests import asking
 from tests.asking import (
@@ -38,7 +39,6 @@ from tests.asking import (
 )
 from tests.factories import Home, bytes_below, git
 from tests.model_server import Json, Request, calls, says
-from tests.model_server import status as fails
 from tests.test_commands import Said, as_json
 
 shop, model = asking.shop, asking.model
@@ -433,7 +433,8 @@ def dreamer(home: Home, engine: Messages) -> Dreamer:
     """What the command makes, to be used many times."""
     root = str(home.path)
     wiki = Wiki(root, mounts.layout(root, str(home.project), config.load(root)[0], []))
-    return Dreamer(wiki, engine, now=time.time(), idle=0.0, named_by=Adopter(root).named_by)
+    now = time.time()
+    return Dreamer(wiki, engine, now=now, idle=0.0, named_by=Adopter(root).named_by, spend=Spend(root, now))
 
 
 def test_a_note_does_not_grow_for_ever(shop: Home, model: Model) -> None:
@@ -478,9 +479,7 @@ def test_one_session_of_five_that_fails_stays_for_the_next_dream(
     topics = ("cellar", "garden", "kitchen", "roof", "stable")
     names = held(shop, *(f"Remember: {text.split('---')[2].strip()}" for text in FIVE.values()))
     made = [edits(create(f"/project/{path}", text, f"{name}#1")) for (path, text), name in zip(FIVE.items(), names, strict=True)]  # fmt: skip
-    model(
-        made[0], made[1], fails(400, "invalid_request_error", "prompt is too long"), made[3], made[4], made[2]
-    )
+    model(made[0], made[1], says("I will not.", stop="refusal"), made[3], made[4], made[2])
     report = dream(capsys)
     assert [each["conversation"] for each in report["failed"]] == [names[2]]
     assert list(notes_of(shop.shop)) == [f"project/{topic}.md" for topic in topics if topic != "kitchen"]

@@ -1,0 +1,289 @@
+"""`neosian dream` beside people, agents, other dreams and other machines, and killed wherever it stands: nothing is
+lost, nothing is done twice, and whose text it was stays known."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from neosian.dream.run import unfinished
+from tests import asking
+from tests.asking import (
+    Model,
+    asked,
+    begun,
+    create,
+    dream,
+    dreamt,
+    edits,
+    held,
+    meanwhile,
+    name_of,
+    note,
+    notes_of,
+    replace,
+    sound,
+    text_of,
+    waiting,
+)
+from tests.dreaming import in_process, kill_at, stores
+from tests.factories import Home, aged, git
+from tests.hooking import PATIENCE
+from tests.model_server import Request
+from tests.test_commands import Said, as_json, run
+from tests.test_mcp_server import Agent, ask
+
+shop, model = asking.shop, asking.model
+
+ONE, TWO, THREE = name_of(1), name_of(2), name_of(3)
+DEPLOYS = "/project/project/deploy.md"
+BODY = "Deploys go out on Tuesdays.\n\nNever on a Friday.\n\nAda has the keys."
+DEPLOY = note(BODY)
+MONDAYS = replace(DEPLOYS, "on Tuesdays", "on Mondays", f"{TWO}#1")
+
+
+@pytest.fixture
+def noted(shop: Home, capsys: Said, model: Model) -> Home:
+    """A home with a note of the dream's, and one session after it."""
+    held(shop, f"Remember: {BODY}")
+    model(edits(create(DEPLOYS, DEPLOY, f"{ONE}#1")))
+    dream(capsys)
+    held(shop, "From now on deploys go out on Mondays, not on Tuesdays", first=2)
+    return shop
+
+
+# -- the same note, while the model thinks
+
+
+def saves(home: Home, old: str, new: str, *, age: float = 10.0) -> None:
+    """A person saves the note with a change."""
+    home.write("project/deploy.md", DEPLOY.replace(old, new), age=age)
+
+
+def commits(home: Home, old: str, new: str) -> None:
+    """A person saves the note and commits it."""
+    saves(home, old, new)
+    git(home.shop, "commit", "-qam", "Mine")
+
+
+def over_mcp(home: Home, old: str, new: str) -> None:
+    """An agent changes the note with a tool of ours."""
+
+    async def act(agent: Agent) -> None:
+        await agent.call("memory_str_replace", path=DEPLOYS, old_str=old, new_str=new)
+
+    ask(home, act)
+
+
+def saves_just_now(home: Home, old: str, new: str) -> None:
+    """A person saves the note this very moment."""
+    saves(home, old, new, age=0.0)
+
+
+WRITERS = [commits, saves, saves_just_now, over_mcp]
+Writer = Callable[[Home, str, str], None]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_other_lines_of_the_same_note_are_merged(
+    write: Writer, noted: Home, capsys: Said, model: Model
+) -> None:
+    model(meanwhile(lambda: write(noted, "Ada has", "Bob has"), edits(MONDAYS)))
+    dream(capsys)
+    wanted = DEPLOY.replace("Ada has", "Bob has").replace("on Tuesdays", "on Mondays")
+    assert (text_of(noted, "project/deploy.md"), notes_of(noted.shop)) == (
+        wanted,
+        {"project/deploy.md": wanted},
+    )
+    assert (waiting(noted), dreamt(noted)) == ([], {ONE: 1, TWO: 1})
+    assert authors(noted, "Bob has the keys.") != "dream"
+    assert authors(noted, "Deploys go out on Mondays.") == "dream"
+    assert sound(noted)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_of_the_same_lines_theirs_stay_and_the_dream_s_wait(
+    write: Writer, noted: Home, capsys: Said, model: Model
+) -> None:
+    model(meanwhile(lambda: write(noted, "on Tuesdays", "whenever Ada says"), edits(MONDAYS)))
+    dream(capsys)
+    wanted = DEPLOY.replace("on Tuesdays", "whenever Ada says")
+    assert (text_of(noted, "project/deploy.md"), notes_of(noted.shop)) == (
+        wanted,
+        {"project/deploy.md": wanted},
+    )
+    (review,) = as_json(capsys, "dream", "review")
+    assert (review["path"], review["sources"]) == ("project/deploy.md", [f"{TWO}#1"])
+    assert "on Mondays" in review["conflict"]["wanted"]
+    assert dreamt(noted) == {ONE: 1, TWO: 1}
+    assert sound(noted)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_the_same_change_of_both_is_made_once(write: Writer, noted: Home, capsys: Said, model: Model) -> None:
+    model(meanwhile(lambda: write(noted, "on Tuesdays", "on Mondays"), edits(MONDAYS)))
+    dream(capsys)
+    assert notes_of(noted.shop) == {"project/deploy.md": DEPLOY.replace("on Tuesdays", "on Mondays")}
+    assert (waiting(noted), dreamt(noted)) == ([], {ONE: 1, TWO: 1})
+    assert sound(noted)
+
+
+def test_a_note_of_the_same_name_is_not_written_over(noted: Home, capsys: Said, model: Model) -> None:
+    theirs, ours = note("Bob keeps the spare keys.", "Keys"), note("Deploys go out on Mondays.", "Days")
+    act = lambda: noted.committed("project/days.md", theirs)  # noqa: E731
+    model(meanwhile(act, edits(create("/project/project/days.md", ours, f"{TWO}#1"))))
+    dream(capsys)
+    assert text_of(noted, "project/days.md") == theirs
+    assert waiting(noted) == ["project/days.md"]
+    assert sound(noted)
+
+
+@pytest.mark.parametrize("how", ["committed", "in the folder"])
+def test_a_note_that_is_deleted_meanwhile_stays_deleted(
+    how: str, noted: Home, capsys: Said, model: Model
+) -> None:
+    def act() -> None:
+        if how == "committed":
+            git(noted.shop, "rm", "-q", "project/deploy.md")
+            git(noted.shop, "commit", "-qm", "Away with it")
+        else:
+            (noted.shop / "project/deploy.md").unlink()
+            aged(noted.shop / "project")
+
+    model(meanwhile(act, edits(MONDAYS)))
+    dream(capsys)
+    assert (notes_of(noted.shop), waiting(noted)) == ({}, [])
+    assert dreamt(noted) == {ONE: 1, TWO: 1}
+    assert sound(noted)
+
+
+def test_turns_that_land_meanwhile_are_dreamt_next_time(noted: Home, capsys: Said, model: Model) -> None:
+    server = model(meanwhile(lambda: noted.talk(TWO).land("And Ada's keys are Bob's now"), edits()), edits())
+    dream(capsys)
+    assert dreamt(noted) == {ONE: 1, TWO: 1}
+    assert [each["conversation"] for each in dream(capsys)["sessions"]] == [TWO]
+    assert "Ada's keys are Bob's" in asked(server.bodies[-1])
+    assert "not on Tuesdays" not in asked(server.bodies[-1])
+    assert (dreamt(noted), sound(noted)) == ({ONE: 1, TWO: 2}, True)
+
+
+def authors(home: Home, line: str) -> str:
+    """Who wrote a line of the note, as git says."""
+    rows = git(home.shop, "blame", "--line-porcelain", "main", "--", "project/deploy.md").split("\n")
+    at = rows.index(f"\t{line}")
+    return next(row for row in reversed(rows[:at]) if row.startswith("author ")).removeprefix("author ")
+
+
+# -- two at once, and killed
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """How a process ended, and what it said."""
+    out, err = process.communicate(timeout=PATIENCE)
+    return process.returncode, out, err
+
+
+def test_of_two_dreams_at_once_the_second_says_so_and_goes(noted: Home, capsys: Said, model: Model) -> None:
+    second: list[tuple[int, str, str]] = []
+    server = model(meanwhile(lambda: second.append(ended(begun("--json"))), edits(MONDAYS)))
+    dream(capsys)
+    ((code, out, err),) = second
+    assert (code, out, "Another dream is under way" in err, "Traceback" in err) == (1, "", True, False)
+    assert len(server.bodies) == 1
+    assert notes_of(noted.shop) == {"project/deploy.md": DEPLOY.replace("on Tuesdays", "on Mondays")}
+    assert sound(noted)
+
+
+@pytest.fixture
+def three(shop: Home) -> Home:
+    """A home with three sessions."""
+    held(shop, "Remember: Ada has the keys.", "Remember: Bob has the cellar.", "Remember: Cem has the roof.")
+    return shop
+
+
+KEPT = {
+    "project/keys.md": note("Ada has the keys.", "Keys"),
+    "project/cellar.md": note("Bob has the cellar.", "Cellar"),
+    "project/roof.md": note("Cem has the roof.", "Roof"),
+}
+HERS = {"profile/likes.md": note("The person remembers who has what.", "Likes")}
+
+
+def teaches(request: Request) -> None:
+    """What each of the three sessions gives: a note of the project, the first one of the person's, too."""
+    said = asked(request.body)
+    for number, (path, text) in enumerate(KEPT.items(), 1):
+        if f"The session {name_of(number)} ran" in said:
+            made = [create(f"/project/{path}", text, f"{name_of(number)}#1")]
+            more = [create(f"/user/{path}", text, f"{ONE}#1") for path, text in HERS.items()]
+            edits(*made, *(more if number == 1 else []))(request)
+
+
+def kept_once(home: Home) -> bool:
+    """Whether the notes of the three sessions are there, each brought by one commit of main."""
+    brought = git(
+        home.shop, "log", "--diff-merges=off", "--format=", "--name-only", "--diff-filter=A", "main"
+    ).split("\n")
+    notes = {path: text for path, text in notes_of(home.shop).items() if path in KEPT}
+    return (
+        notes == KEPT
+        and notes_of(home.user) == HERS
+        and all(brought.count(path) == 1 for path in KEPT)
+        and dreamt(home) == dict.fromkeys((ONE, TWO, THREE), 1)
+        and waiting(home) == []
+        and unfinished(stores(home)) == []
+        and sound(home)
+    )
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_killed_while_the_model_thinks_it_is_dreamt_later_and_once(
+    at: int, three: Home, capsys: Said, model: Model
+) -> None:
+    started: list[subprocess.Popen[str]] = []
+    kill = meanwhile(lambda: os.kill(started[0].pid, signal.SIGKILL), edits())
+    server = model(*[teaches] * (at - 1), kill, teaches)
+    started.append(begun())
+    assert ended(started[0])[0] == -signal.SIGKILL
+    assert notes_of(three.shop) == {}
+    dream(capsys)
+    assert kept_once(three)
+    assert len(server.bodies) <= 4 + at
+    assert "nothing new" in said_beside(capsys)
+
+
+def said_beside(capsys: Said) -> str:
+    """What a dry run says when there is nothing to dream."""
+    capsys.readouterr()
+    run(capsys, "dream", "--dry-run")
+    from neosian import cli
+
+    assert cli.main(["dream", "--dry-run"]) == 0
+    return capsys.readouterr().err
+
+
+# What moves something: objects, refs, the folder, the index, and what lies beside the repository.
+STEPS = [
+    "neosian.plumbing:Repo.update_refs", "neosian.draft:Draft.write", "neosian.publish:publish", "neosian.files:write",
+    "neosian.files:remove", "neosian.dream.landing:_hand_over", "neosian.dream.run:Run.add", "neosian.dream.run:Run.seal",
+]  # fmt: skip
+DREAM = "from neosian import cli\ncli.main(['dream'])\n"
+
+
+@pytest.mark.parametrize("share", range(10))
+def test_killed_at_any_step_it_lands_once_and_whole(
+    share: int, three: Home, capsys: Said, model: Model
+) -> None:
+    model(teaches)
+    step = share * STEPS_IN_ALL // 10
+    assert in_process(three, DREAM, kill_at(step, STEPS)) == -9
+    in_process(three, DREAM, kill_at(step // 2, STEPS))
+    dream(capsys)
+    assert kept_once(three)
+
+
+STEPS_IN_ALL = 40
