@@ -3,10 +3,12 @@ lost, nothing is done twice, and whose text it was stays known."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -32,9 +34,12 @@ from tests.asking import (
 )
 from tests.dreaming import in_process, kill_at, stores
 from tests.factories import Home, aged, git
-from tests.hooking import PATIENCE
-from tests.model_server import Request
-from tests.test_commands import Said, as_json, run
+from tests.hooking import PATIENCE, Hooks
+from tests.model_server import Json, Reply, Request
+from tests.recorded import payload
+from tests.scopes import turn_lines
+from tests.test_commands import Said, as_json, said_beside
+from tests.test_dream_claude_cli import Claude, result
 from tests.test_mcp_server import Agent, ask
 
 shop, model = asking.shop, asking.model
@@ -253,17 +258,7 @@ def test_killed_while_the_model_thinks_it_is_dreamt_later_and_once(
     dream(capsys)
     assert kept_once(three)
     assert len(server.bodies) <= 4 + at
-    assert "nothing new" in said_beside(capsys)
-
-
-def said_beside(capsys: Said) -> str:
-    """What a dry run says when there is nothing to dream."""
-    capsys.readouterr()
-    run(capsys, "dream", "--dry-run")
-    from neosian import cli
-
-    assert cli.main(["dream", "--dry-run"]) == 0
-    return capsys.readouterr().err
+    assert "nothing new" in said_beside(capsys, "dream", "--dry-run")
 
 
 # What moves something: objects, refs, the folder, the index, and what lies beside the repository.
@@ -271,6 +266,7 @@ STEPS = [
     "neosian.plumbing:Repo.update_refs", "neosian.draft:Draft.write", "neosian.publish:publish", "neosian.files:write",
     "neosian.files:remove", "neosian.dream.landing:_hand_over", "neosian.dream.run:Run.add", "neosian.dream.run:Run.seal",
 ]  # fmt: skip
+STEPS_IN_ALL = 72  # about: nine tenths of them there must be
 DREAM = "from neosian import cli\ncli.main(['dream'])\n"
 
 
@@ -286,4 +282,144 @@ def test_killed_at_any_step_it_lands_once_and_whole(
     assert kept_once(three)
 
 
-STEPS_IN_ALL = 40
+# -- other machines, other clients, and much of it
+
+
+def logged(folder: Path, name: str, lines: list[list[Json]], segment: str) -> None:
+    """Turns of a conversation, committed as another machine's neosian would."""
+    path = folder / segment / f"00001-cd34-claude-code-{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = (json.dumps(line, ensure_ascii=False) for turn in lines for line in turn)
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(f"{row}\n" for row in rows)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", f"Record {name}")
+
+
+def test_late_turns_of_a_machine_whose_clock_is_behind_are_dreamt(
+    noted: Home, tmp_path: Path, capsys: Said, model: Model
+) -> None:
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "-q", str(noted.shop), str(other))
+    model(edits(MONDAYS))
+    dream(capsys)  # what is here is dreamt, up to now
+    now = dreamt(noted)
+    behind = turns_at(noted) - 7200
+    logged(
+        other,
+        THREE,
+        [turn_lines(THREE, 1, "Remember: the keys are Bob's now.", "Noted.", at=behind)],
+        "record/2026-11/29",
+    )
+    logged(
+        other, TWO, [turn_lines(TWO, 2, "And the cellar is Cem's.", "Noted.", at=behind)], "record/2026-11/29"
+    )
+    git(noted.shop, "pull", "-q", "--no-rebase", "--no-edit", str(other), "main")
+    server = model(
+        edits(replace(DEPLOYS, "Ada has", "Bob has", f"{THREE}#1", reason="Ada's keys are Bob's")), edits()
+    )
+    assert [each["conversation"] for each in dream(capsys)["sessions"]] == [THREE, TWO]
+    assert "Cem" in asked(server.bodies[1])
+    assert "not on Tuesdays" not in asked(server.bodies[1])
+    assert dreamt(noted) == now | {TWO: 2, THREE: 1}
+    assert text_of(noted, "project/deploy.md") == DEPLOY.replace("Ada has", "Bob has").replace(
+        "on Tuesdays", "on Mondays"
+    )
+    assert sound(noted)
+
+
+def turns_at(home: Home) -> int:
+    """When the last commit of the project was made."""
+    return int(git(home.shop, "log", "-1", "--format=%ct", "main"))
+
+
+def test_turns_of_another_machine_that_come_while_the_model_thinks_are_not_passed_over(
+    noted: Home, tmp_path: Path, capsys: Said, model: Model
+) -> None:
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "-q", str(noted.shop), str(other))
+    logged(
+        other,
+        THREE,
+        [turn_lines(THREE, 1, "Remember: the keys are Bob's now.", "Noted.", at=turns_at(noted) - 7200)],
+        "record/2026-11/29",
+    )
+    pull = lambda: git(noted.shop, "pull", "-q", "--no-rebase", "--no-edit", str(other), "main")  # noqa: E731
+    server = model(meanwhile(pull, edits(MONDAYS)), edits())
+    dream(capsys)
+    assert dreamt(noted) == {ONE: 1, TWO: 1}
+    assert [each["conversation"] for each in dream(capsys)["sessions"]] == [THREE]
+    assert ("Bob's now" in asked(server.bodies[-1]), sound(noted)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "environment", ["dict(os.environ)", "{'PATH': os.environ['PATH'], 'HOME': os.environ['HOME']}"]
+)
+def test_a_client_that_fires_our_hooks_while_it_answers_is_not_recorded(
+    environment: str, noted: Home, tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = Hooks(tmp_path, home=noted.path)
+    claude = Claude(tmp_path)
+    monkeypatch.setenv("PATH", claude.environ["PATH"])
+    events = {
+        "start": "session_start.startup",
+        "prompt": "user_prompt_submit",
+        "note": "pre_tool_use.bash",
+        "stop": "stop",
+        "end": "session_end.other",
+    }
+    said = {verb: payload(name) | {"session_id": THREE} for verb, name in events.items()}
+    claude.does(
+        f"for verb, event in {said!r}.items():\n"
+        "    event['cwd'] = os.getcwd()\n    if 'prompt' in event: event['prompt'] = said\n"
+        f"    done = subprocess.run([{str(hooks.launcher)!r}, 'claude-code', verb], input=json.dumps(event).encode(),"
+        f" env={environment}, capture_output=True)\n"
+        "    assert (done.returncode, done.stdout, done.stderr) == (0, b'', b''), done\n"
+        f"print({json.dumps(result(result=json.dumps({'edits': [MONDAYS]})))!r})"
+    )
+    dream(capsys, "--engine", "claude-cli")
+    assert text_of(noted, "project/deploy.md") == DEPLOY.replace("on Tuesdays", "on Mondays")
+    noted.land()
+    assert hooks.texts() == [f"Remember: {BODY}", "From now on deploys go out on Mondays, not on Tuesdays"]
+    assert (hooks.spooled(), hooks.aside(), hooks.log()) == ([], [], "")
+    assert [each["conversation"] for each in as_json(capsys, "sessions")] == [TWO, ONE]
+    assert sound(noted)
+
+
+def test_a_session_of_a_thousand_turns_is_read_to_its_end(noted: Home, capsys: Said, model: Model) -> None:
+    began = turns_at(noted) - 100_000
+    tool = ("Bash", {"command": "make check"}, "all passed\n" * 200)
+    long = [
+        turn_lines(
+            THREE,
+            n,
+            f"Turn {n}: look at shelf {n} and say what lies there. " * 4,
+            f"On shelf {n} lie {n} parcels.",
+            at=began + 60 * n,
+            tools=[tool],
+        )
+        for n in range(1, 1001)
+    ]
+    long[776][1]["text"] = "Remember: shelf 777 is Dora's."
+    logged(noted.shop, THREE, long, "record/2026-11/29")
+    text = note("Shelf 777 is Dora's.", "Whose which shelf is")
+
+    def answer(request: Request) -> None:
+        here = "is Dora's" in asked(request.body) and "project/shelves.md" not in asked(request.body)
+        edits(*([create("/project/project/shelves.md", text, f"{THREE}#777")] if here else []))(request)
+
+    server = model(by_session({TWO: edits(MONDAYS), THREE: answer}))
+    dream(capsys)
+    assert text_of(noted, "project/shelves.md") == text
+    said = "".join(asked(body) for body in server.bodies)
+    assert [n for n in range(1, 1001) if f"[{THREE}#{n}]" not in said] == []
+    assert max(len(asked(body)) for body in server.bodies) < 130_000
+    assert dreamt(noted)[THREE] == 1000
+    assert sound(noted)
+
+
+def by_session(replies: dict[str, Reply]) -> Reply:
+    """The reply of the session that a request asks about."""
+    return lambda request: next(
+        reply for name, reply in replies.items() if f"The session {name} ran" in asked(request.body)
+    )(request)
