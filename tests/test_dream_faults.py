@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -38,7 +39,7 @@ from tests.asking import (
     waiting,
 )
 from tests.factories import Home, bytes_below, git
-from tests.model_server import Json, Request, calls, says
+from tests.model_server import Json, Reply, Request, calls, says
 from tests.test_commands import Said, as_json
 
 shop, model = asking.shop, asking.model
@@ -73,7 +74,7 @@ def told(home: Home, capsys: Said, model: Model, *given: Json, prompt: str = SAI
     ],
 )  # fmt: skip
 def test_fences_chat_and_other_words_around_the_edits_do_no_harm(
-    answer: asking.Reply, shop: Home, capsys: Said, model: Model
+    answer: Reply, shop: Home, capsys: Said, model: Model
 ) -> None:
     held(shop, SAID)
     server = model(answer)
@@ -185,7 +186,7 @@ FIVE = {
     ],
 )  # fmt: skip
 def test_five_notes_are_neither_emptied_nor_dropped(
-    dropping: asking.Callable[[str], Json], shop: Home, capsys: Said, model: Model
+    dropping: Callable[[str], Json], shop: Home, capsys: Said, model: Model
 ) -> None:
     held(shop, " ".join(text.split("---\n")[2] for text in FIVE.values()), "Tidy up the notes")
     model(
