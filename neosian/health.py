@@ -23,7 +23,7 @@ from neosian import (
     taking,
     turns,
 )
-from neosian.dream import past, review, run
+from neosian.dream import state
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.launcher import launcher_path
@@ -58,7 +58,7 @@ def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
     return {
         "home": home, "hooks": hooks, "mcp": _mcp(directory, problems), "scopes": scopes,
         "spool": spool, "clients": clients,
-        "log": _log(home, landed), "problems": problems,
+        "dream": state.now(home), "log": _log(home, landed), "problems": problems,
     }  # fmt: skip
 
 
@@ -182,7 +182,7 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
                 f"{path} is a save of yours that was overtaken by a later one while a document was written.",
                 f"take from it what you need, then: rm {shlex.quote(path)}",
             )
-        row["dream"] = _dream(store)
+        row["dream"] = state.of(store)
         saved = adopt.saved(store.repo)
         row["edits_saved"] = [path for path in saved if path not in row["edits_waiting"]]
         _front_matter(store, row, problems)
@@ -197,18 +197,6 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
     finally:
         store.repo.close()
     return row
-
-
-def _dream(store: Store) -> dict[str, Any]:
-    """The last run that landed with the turns of a scope, those on their way, what waits for a person, what was
-    rejected by whom."""
-    rejected = review.rejections(store)
-    return {
-        "last": next((each.json() for each in past.runs(store, 1)), None),
-        "unfinished": sorted({name.partition("/")[0] for name in store.repo.refs(run.DREAM)}),
-        "to_review": review.waiting_paths(store),
-        "rejected": {by: sum(each.by == by for each in rejected) for by in (review.PERSON, review.GATE)},
-    }
 
 
 def _front_matter(store: Store, row: dict[str, Any], problems: list[dict[str, str]]) -> None:

@@ -105,9 +105,14 @@ def _whole(request: Request, message: Json) -> None:
 
 
 def calls(
-    *inputs: object, text: str = "", stop: str = "tool_use", model: str = "", thinking: str = ""
+    *inputs: object,
+    text: str = "",
+    stop: str = "tool_use",
+    model: str = "",
+    thinking: str = "",
+    usage: tuple[int, int] | None = None,
 ) -> Reply:
-    """A call of the request's tool with each of these inputs."""
+    """A call of the request's tool with each of these inputs; ``usage``: the tokens that were read and written."""
 
     def reply(request: Request) -> None:
         name = (request.body.get("tools") or [{"name": "none"}])[0]["name"]
@@ -115,6 +120,8 @@ def calls(
         message = message_of(request.body, step) | {"stop_reason": stop}
         if thinking:
             message["content"].insert(0, {"type": "thinking", "thinking": thinking, "signature": "c2ln"})
+        if usage:
+            message["usage"] = {"input_tokens": usage[0], "output_tokens": usage[1]}
         _whole(request, message | ({"model": model} if model else {}))
 
     return reply

@@ -176,11 +176,12 @@ def _spent(report: Report) -> str:
 def _tell(report: Report, is_quiet: bool) -> None:
     """What a dream came to, for a person."""
     if not is_quiet:
+        rows = []
         for merged in [each for landed in report.landed for each in landed.scopes]:
-            rows = [(merged.scope, path, "") for path in merged.paths]
+            rows += [(merged.scope, path, "") for path in merged.paths]
             rows += [(merged.scope, path, "waits for review") for path in merged.to_review]
-            if rows:
-                output.text(output.table(rows))
+        if rows:
+            output.text(output.table(rows))
         refused = sum(int(str(each["refused"])) for each in report.sessions)
         said = [
             f"{len(report.sessions)} of {report.total} sessions dreamt by {report.engine}",

@@ -47,28 +47,47 @@ def run(args: argparse.Namespace) -> int:
     return 1 if found["problems"] else 0
 
 
-def _dreams(scopes: list[dict[str, Any]]) -> str:
+def _dreams(found: dict[str, Any]) -> str:
     """What was dreamt, a line a scope in which there is something to say, and what to do about it."""
     rows, hints = [], []
-    for row in scopes:
-        found = row.get("dream") or {}
-        last, waits = found.get("last"), found.get("to_review", [])
-        rejected = sum(found.get("rejected", {}).values())
-        if last or waits or rejected:
+    for row in found["scopes"]:
+        dream = row.get("dream") or {}
+        last, waits = dream.get("last"), dream.get("to_review", [])
+        rejected, aside = sum(dream.get("rejected", {}).values()), dream.get("set_aside", [])
+        if any((last, waits, rejected, aside, dream.get("waiting"))):
             rows.append((
-                row["scope"], last["at"][:19].replace("T", " ") if last else "never",
-                f"{last['run']}: {last['sessions']} sessions, {last['notes']} notes" if last else "",
-                str(len(waits)), str(rejected),
+                row["scope"], str(dream["waiting"]), output.when(turns.seconds(last["at"]))[:16] if last else "never",
+                f"{last['sessions']} sessions, {last['notes']} notes" if last else "", str(len(waits)), str(rejected),
             ))  # fmt: skip
         if waits:
             named = ", ".join(waits[:_NAMED]) + (", …" if len(waits) > _NAMED else "")
             hints.append(f"{named} of {row['scope']} can be looked at: neosian dream review")
-        if found.get("unfinished"):
-            hints.append(
-                f"The dream {found['unfinished'][0]} of {row['scope']} has not landed yet: neosian dream"
-            )
-    table = output.table(rows, ("scope", "last dream", "run", "for review", "rejected")) if rows else ""
-    return "\n".join([*([table] if table else []), *hints])
+        hints += [
+            f"Session {each['conversation']} was set aside after {each['tries']} tries: {each['why']}"
+            " To try once more: neosian dream --again"
+            for each in aside
+        ]
+        if dream.get("unfinished") and not found["dream"]["running"]:
+            stopped = f"The dream {dream['unfinished'][0]} of {row['scope']} was stopped"
+            hints.append(f"{stopped}; the next one lands what it had: neosian dream")
+    if rows:
+        hints.insert(
+            0, output.table(rows, ("scope", "to dream", "last dream", "came to", "for review", "rejected"))
+        )
+    return "\n".join([*hints, *_spent(found["dream"])])
+
+
+def _spent(dream: dict[str, Any]) -> list[str]:
+    """What the dream is doing, and what it spent today."""
+    under_way = dream["running"]
+    told = []
+    if under_way:
+        since = output.when(turns.seconds(under_way["since"]))
+        told.append(f"A dream is under way: process {under_way['process']}, since {since}.")
+    if dream["tokens_today"]:
+        money = f", about ${dream['cost_today']:.2f}" if dream["cost_today"] else ""
+        told.append(f"Dreams spent {dream['tokens_today']:,} tokens today{money}.")
+    return told
 
 
 def _parts(found: dict[str, Any]) -> list[str]:
@@ -103,7 +122,7 @@ def _parts(found: dict[str, Any]) -> list[str]:
         output.table(scopes, ("scope", "turns", "documents", "last landing", "index"))
         if scopes
         else "No scope yet.",
-        _dreams(found["scopes"]),
+        _dreams(found),
         output.table(clients, ("client", "last event", "age")) if clients else "No client was heard yet.",
         _saved(found["scopes"]),
         _log(found),

@@ -32,6 +32,8 @@ def alone(home: str) -> Iterator[None]:
 
 def running(home: str) -> tuple[int, float] | None:
     """Process and start (seconds since 1970) of the dream that is under way."""
+    if not os.path.exists(_owner(home)):
+        return None
     try:
         with _lock(home):
             return None

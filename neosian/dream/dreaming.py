@@ -69,7 +69,7 @@ class Report:
             "set_aside": self.aside,
             "stopped": self.stopped or None,
         }
-        counts = {"warm": self.warm, "left": self.left}
+        counts = {"total": self.total, "warm": self.warm, "left": self.left}
         spent = {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "cost": self.cost}
         return {**run, **went, **counts, **spent, "landed": [each.json() for each in self.landed]}
 

@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.walkthrough.dreaming import walk_engine
+from tests.walkthrough.dreaming import walk_dream, walk_engine
 from tests.walkthrough.fake_model import Call, FakeModel, Request, Script, Step
 from tests.walkthrough.harness import Report, Sandbox, from_npm, told
 
@@ -175,7 +175,9 @@ AGREED = "Agreed: money is rounded once, at the end."
 LEFT_OFF = "where we left off"
 SAVED = "/project/money/rounding.md"
 SAVED_TEXT = '---\ndescription: "Money is rounded once, at the end"\n---\nCart totals too.\n'
+DREAMT = ("Cart totals too.", "Cart totals too, since the fix of cart.py.")
 SKILL = "---\nname: release\ndescription: How to release\n---\nTag $1 in git, then tell Sam.\n"
+WHICH = "Which of our notes are there?"
 RELEASE = f"/{SERVER}__release v2"
 RELEASED = "Tag v2 in git, then tell Sam."
 CALLS = [
@@ -211,6 +213,10 @@ def story(project: Path) -> Script:
                 Step(calls=(Call(f"{SERVER}__memory_create", {"path": SAVED, "file_text": SAVED_TEXT}),)),
                 Step(AGREED),
             ],
+            WHICH: [
+                Step(calls=(Call(f"{SERVER}__memory_view", {"path": "/project"}),)),
+                Step("One about rounding, and a skill."),
+            ],
             RELEASED: [Step("Released.")],
             ASK: [Step("We rounded the cart totals to 2 decimals.")],
             CONVERT: [Step(RATE)],
@@ -236,6 +242,7 @@ def walk(client: Path, version: str, box: Sandbox, report: Report) -> None:
     _third_session(box, claude, report)
     _skill_session(box, claude, report)
     walk_engine(client, box, report)
+    walk_dream(box, report, first.id, SAVED, *DREAMT)
     _check_traces(box, report)
     _uninstall(box, settings, report)
     _uninstall_mcp(box, report)
@@ -333,8 +340,9 @@ def _skill_session(box: Sandbox, claude: ClaudeCode, report: Report) -> None:
     """A skill of the memory is a slash command of the client."""
     done = box.neosian("memory", "create", "skills/release/SKILL.md", SKILL)
     report.need("a skill is written", done.returncode == 0, told(done))
-    session = claude.session(RELEASE)
-    report.need("session 4 ran to its end", not session.trouble(1), session.trouble(1))
+    # a busy client takes the first prompt before the server has answered, and knows no skill by then
+    session = claude.session(WHICH, RELEASE)
+    report.need("session 4 ran to its end", not session.trouble(2), session.trouble(2))
     held = any(RELEASED in request.text() for request in session.requests)
     report.check("the skill runs as a slash command, its argument in place", held, session.answers)
 

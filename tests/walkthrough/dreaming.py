@@ -34,13 +34,41 @@ UNREAD = "what stands in a file that only a prompt names"
 
 
 class Dreams(Script):
-    """A model that answers every question with the edits, in words."""
+    """A model that answers every question with the same edits, in words."""
 
-    def __init__(self) -> None:
+    def __init__(self, edits: dict[str, Any]) -> None:
         super().__init__({})
+        self._edits = edits
 
     def pick(self, body: dict[str, Any]) -> Step:
-        return Step(f"Here they are:\n\n```json\n{json.dumps(EDITS, ensure_ascii=False)}\n```")
+        return Step(f"Here they are:\n\n```json\n{json.dumps(self._edits, ensure_ascii=False)}\n```")
+
+
+def walk_dream(box: Sandbox, report: Report, conversation: str, place: str, old: str, new: str) -> None:
+    """Have the client dream what was recorded: it changes a note in the words of turn 2 of a conversation."""
+    edit = {
+        "action": "str_replace", "path": place, "old_str": old, "new_str": new, "reason": "it was agreed with that fix",
+        "sources": [f"{conversation}#2"],
+    }  # fmt: skip
+    (box.memory / "config.toml").write_text("[dream]\nidle = 0\n", encoding="utf-8")
+    sessions = box.neosian_json("sessions")
+    with FakeModel(Dreams({"edits": [edit]})) as model:
+        environ = _signed_in(model.url)
+        done = box.run("neosian", "dream", "--engine", "claude-cli", "--json", **environ)
+    report.need("the client dreams", done.returncode == 0, told(done))
+    dreamt = json.loads(done.stdout)
+    told_ = {row["conversation"]: row["edits"] for row in dreamt["sessions"]}
+    report.check("each session was dreamt", told_.keys() == {row["conversation"] for row in sessions}, dreamt)
+    report.check("the one that taught something gave its edit", told_.get(conversation) == 1, dreamt)
+    said = box.neosian("memory", "view", place).stdout
+    report.check("the note says so now", new in said, said)
+    why = box.neosian_json("why", place)
+    sources = [(each["conversation"], each["turn"]) for row in why for each in row["sources"]]
+    report.check("the line names its turn", (conversation, 2) in sources, why)
+    report.check("the dream itself was not recorded", box.neosian_json("sessions") == sessions)
+    again = box.run("neosian", "dream", "--engine", "claude-cli", "--dry-run", "--json")
+    report.check("nothing is left to dream", again.stdout.strip() == "[]", told(again))
+    (box.memory / "config.toml").unlink()
 
 
 def walk_engine(binary: Path, box: Sandbox, report: Report) -> None:
@@ -86,18 +114,20 @@ def walk_engine(binary: Path, box: Sandbox, report: Report) -> None:
 
 def _ask(box: Sandbox, asked: Asked, key: str) -> tuple[Answer | EngineError, str]:
     """What the client answers, or why not; and all that the model could read."""
-    with FakeModel(Dreams()) as model:
-        signed_in = {"ANTHROPIC_API_KEY": key} if key else {}
-        environ = box.env(
-            ANTHROPIC_BASE_URL=model.url, CLAUDE_CODE_MAX_RETRIES="1", DISABLE_ERROR_REPORTING="1",
-            DISABLE_TELEMETRY="1", **signed_in,
-        )  # fmt: skip
+    with FakeModel(Dreams(EDITS)) as model:
+        environ = box.env(**_signed_in(model.url, key))
         asking = ClaudeCli(engines.REMEMBER, str(box.memory), environ, deadline=120.0)
         try:
             answer: Answer | EngineError = asking.ask(asked)
         except EngineError as error:
             answer = error
         return answer, "\n".join(request.text() for request in model.requests)
+
+
+def _signed_in(url: str, key: str = KEY) -> dict[str, str]:
+    """What the client needs to ask a model there; without a key it is not signed in."""
+    quiet = {"CLAUDE_CODE_MAX_RETRIES": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_TELEMETRY": "1"}
+    return {"ANTHROPIC_BASE_URL": url, **({"ANTHROPIC_API_KEY": key} if key else {}), **quiet}
 
 
 def _let_hooks_run(binary: Path, box: Sandbox) -> None:
