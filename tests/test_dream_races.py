@@ -33,7 +33,7 @@ from tests.asking import (
     waiting,
 )
 from tests.dreaming import in_process, kill_at, stores
-from tests.factories import Home, aged, git
+from tests.factories import Home, aged, git, repository
 from tests.hooking import PATIENCE, Hooks
 from tests.model_server import Json, Reply, Request
 from tests.recorded import payload
@@ -423,3 +423,18 @@ def by_session(replies: dict[str, Reply]) -> Reply:
     return lambda request: next(
         reply for name, reply in replies.items() if f"The session {name} ran" in asked(request.body)
     )(request)
+
+
+def test_dreams_of_two_projects_in_one_moment_are_two(
+    three: Home, tmp_path: Path, capsys: Said, model: Model
+) -> None:
+    barn = repository(tmp_path / "barn")
+    three.talk(name_of(4), cwd=barn).land("Remember: Eve has the barn.")
+    barns = create("/user/profile/barn.md", note("Eve has the barn.", "Barn"), f"{name_of(4)}#1")
+    model(by_session({ONE: teaches, TWO: teaches, THREE: teaches, name_of(4): edits(barns)}))
+    reports = dream(capsys, "--all")
+    assert len({each["run"] for each in reports if each["run"]}) == 2
+    assert sorted(notes_of(three.user)) == ["profile/barn.md", "profile/likes.md"]
+    as_json(capsys, "dream", "undo")
+    assert (sorted(notes_of(three.user)), notes_of(three.shop)) == (["profile/barn.md"], {})
+    assert sound(three)
