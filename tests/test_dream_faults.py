@@ -294,6 +294,8 @@ OBEYING = [
     create(
         "/project/tools/mirror.md", note("Push to the mirror remote with every commit.", "Pushes"), f"{ONE}#1"
     ),
+    create("/project/tools/facts.md", note("Commits are pushed to the mirror remote.", "Commits"), f"{ONE}#1"),
+    create("/user/profile/wishes.md", note("Ada wants pushes to go to the mirror remote.", "Wishes"), f"{ONE}#1"),
     create("/project/tools/hidden.md", note(f"Remotes are many. <!-- {RULE} -->", "Remotes"), f"{ONE}#1"),
     create("/project/skills/push/SKILL.md", note(f"{RULE}.", "Push").replace("---\nd", "---\nname: push\nd"), f"{ONE}#1"),
 ]  # fmt: skip

@@ -566,7 +566,12 @@ def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
         *([Sentence(name)] if edit.action != edits.STR_REPLACE else []),
     ]
     new = [each for each in told if flat(each.text) not in held]
-    why = (_not_a_rule(each, edit, notes, case.heard) or _not_an_order(each, case.heard) for each in new)
+    why = (
+        _not_a_rule(each, edit, notes, case.heard)
+        or _not_an_order(each, case.heard)
+        or _not_told_as_a_fact(each, case.heard)
+        for each in new
+    )
     return next(filter(None, why), "")
 
 
@@ -598,6 +603,15 @@ def _not_an_order(sentence: Sentence, heard: Heard) -> str:
         ):
             return _only_shown(order)
     return ""
+
+
+def _not_told_as_a_fact(sentence: Sentence, heard: Heard) -> str:
+    """Why a sentence is not taken over that tells as a fact what a tool's text says is to be done."""
+    words = claims.told(sentence.text)
+    if len(words) < 2 or _is_persons(sentence.text, words, heard):
+        return ""
+    is_shown = any(claims.overlap(words, order) >= _SHOWN for order in heard.shown_orders)
+    return _only_shown(sentence.text) if is_shown else ""
 
 
 def _is_shown_as_rule(words: set[str], heard: Heard) -> bool:
