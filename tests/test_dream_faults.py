@@ -100,11 +100,15 @@ def test_an_answer_that_holds_no_edits_twice_leaves_the_session_for_later(
     assert (text_of(shop, "project/deploy.md"), dreamt(shop)) == (DEPLOY, {TWO: 1})
 
 
-def test_what_was_made_is_not_refused_when_it_is_said_again(shop: Home, capsys: Said, model: Model) -> None:
+@pytest.mark.parametrize("path", [DEPLOYS, "project/deploy.md", "/project//project/deploy.md"])
+def test_what_was_made_is_not_refused_when_it_is_said_again(
+    path: str, shop: Home, capsys: Said, model: Model
+) -> None:
     held(shop, SAID)
     bad = create("/project/x.sh", DEPLOY, f"{ONE}#1")
-    more = replace(DEPLOYS, "never on a Friday", "never ever on a Friday", f"{ONE}#1")
-    model(edits(MADE, more, bad), edits(MADE, more))
+    made = create(path, DEPLOY, f"{ONE}#1")
+    more = replace(path, "never on a Friday", "never ever on a Friday", f"{ONE}#1")
+    model(edits(made, more, bad), edits(made, more))
     (session,) = dream(capsys)["sessions"]
     assert (session["edits"], session["refused"], refusals(shop)) == (2, 0, [])
     assert text_of(shop, "project/deploy.md") == DEPLOY.replace("never", "never ever")

@@ -382,8 +382,8 @@ _ASCRIBING = frozenset(
     map(
         _counted,
         (
-            "person user owner team agent project want ask wish say tell decide agree demand request convention practice"
-            " policy way habit default go"
+            "person user owner team agent project want ask wish say tell decide agree demand request convention"
+            " practice policy way habit default go"
         ).split(),
     )
 )
