@@ -172,6 +172,16 @@ def cuts(tool_input: object, at: float | bytes, *, silently: bool = False) -> Re
     return reply
 
 
+def never_ends(request: Request) -> None:
+    """Text, for as long as it is read."""
+    begin = _stream(message_of(request.body, Step("It is. "))).split(b"event: content_block_stop")[0]
+    head, _, piece = begin.partition(b"event: content_block_delta")
+    request.begin(200, "text/event-stream", connection="close")
+    request.wfile.write(head)
+    while True:
+        request.wfile.write((b"event: content_block_delta" + piece).replace(b"It is. ", b"It is. " * 10_000))
+
+
 def hangs(request: Request) -> None:
     """Nothing, until the test is over."""
     request.server.model.over.wait()

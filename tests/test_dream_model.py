@@ -21,7 +21,18 @@ from neosian.dream import edits, engine, engines
 from neosian.dream.engine import Answer, Asked, EngineError
 from neosian.dream.model import DEFAULT_MODEL, Messages
 from neosian.errors import UsageError
-from tests.model_server import ModelServer, Reply, calls, cuts, fails_midway, hangs, raw, says, status
+from tests.model_server import (
+    ModelServer,
+    Reply,
+    calls,
+    cuts,
+    fails_midway,
+    hangs,
+    never_ends,
+    raw,
+    says,
+    status,
+)
 
 KEY = "a-key-that-nobody-may-see"
 EDIT = {
@@ -169,6 +180,11 @@ def test_an_answer_at_its_limit_is_never_used_half(reply: Reply) -> None:
     assert (error.kind, error.is_of_the_question, error.output_tokens) == (engine.TRUNCATED, True, 20)
 
 
+def test_an_answer_without_an_end_is_not_read_for_ever() -> None:
+    error = trouble(never_ends)
+    assert (error.kind, "has no end" in str(error)) == (engine.UNREADABLE, True)
+
+
 def test_input_of_a_call_that_is_no_json_is_not_mended() -> None:
     error = trouble(with_half_the_input("tool_use"))
     assert (error.kind, error.output_tokens) == (engine.UNREADABLE, 20)
@@ -199,7 +215,7 @@ def test_input_of_a_call_that_is_no_json_is_not_mended() -> None:
         (raw(b"event: message_start\ndata: {no json\n\n"), engine.UNREADABLE, "cannot be read"),
         (raw(b'event: message_start\ndata: {"type":"message_start","message":7}\n\n'), engine.UNREADABLE, "cannot be read"),
         (raw(b"event: message_start\ndata: [1]\n\n"), engine.UNREADABLE, "cannot be read"),
-        (raw(b'event: content_block_delta\ndata: {"type":"content_block_delta","index":4,"delta":{}}\n\n'), engine.UNREADABLE, "no message"),
+        (raw(b'event: content_block_delta\ndata: {"type":"content_block_delta","index":4,"delta":{}}\n\n'), engine.UNREADABLE, "cannot be read"),
         (raw(b"\xff\xfe\x00 garbage"), engine.UNREADABLE, "cannot be read"),
     ],
 )  # fmt: skip

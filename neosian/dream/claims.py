@@ -376,3 +376,19 @@ def orders(sentence: Sentence) -> list[str]:
     if sentence.is_code or _ORDERS.search(_plain(sentence.text)):
         return [sentence.text]
     return [span[1] for span in _CODE.findall(sentence.text) if " " in span[1].strip()]
+
+
+_ASCRIBING = frozenset(
+    map(
+        _counted,
+        (
+            "person user owner team agent project want ask wish say tell decide agree demand request convention"
+            " practice policy way habit default go"
+        ).split(),
+    )
+)
+
+
+def told(text: str) -> set[str]:
+    """The words of a sentence that say what is done, without those that say only who wants it so."""
+    return set(content(text)) - _ASCRIBING

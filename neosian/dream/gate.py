@@ -113,19 +113,21 @@ def judge(
 
     ``notes`` are those that the session sees and are not changed. ``known`` are sources of other sessions
     (`conversation#turn`); ``made`` the edits of this session that an earlier round accepted (``notes`` have them).
-    Edits come back with their paths and sources spelled out; one that changes nothing does not come back.
+    Edits come back with their paths and sources spelled out; one that changes nothing, or was made, does not come back.
     """
     heard = Heard(session, known)
     room = max(0, EDITS_MOST - len(made))
-    case = Case(heard, notes, [_spelled_out(edit, notes, heard) for edit in asked[:room]])
+    done = set(map(_bare, made))
+    new = [each for edit in asked if _bare(each := _spelled_out(edit, notes, heard)) not in done]
+    case = Case(heard, notes, new[:room])
     while True:  # what one edit moves out of a note another must bring: without it the first may not be made
         case.made = list(made)
         accepted, review, refused = _judged(case)
         if case.hoped <= accepted.keys():
             break
         case.hoped &= accepted.keys()
-    if len(asked) > room:
-        refused.append(Refusal(asked[room], "too many", _too_many(len(asked) - room)))
+    if len(new) > room:
+        refused.append(Refusal(new[room], "too many", _too_many(len(new) - room)))
     return list(accepted.values()), review, refused
 
 
@@ -164,6 +166,11 @@ def _refusal(edit: Edit, notes: Notes, case: Case) -> Refusal | None:
             return Refusal(edit, name, why)
     found = {name: why for name, rule in CONTENT.items() if (why := rule(edit, notes, case))}
     return Refusal(edit, next(iter(found)), " ".join(found.values())) if found else None
+
+
+def _bare(edit: Edit) -> Edit:
+    """An edit without what may be said another way each time: the same one is not made twice."""
+    return edit._replace(reason="", sources=())
 
 
 def _too_many(count: int) -> str:
@@ -566,7 +573,12 @@ def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
         *([Sentence(name)] if edit.action != edits.STR_REPLACE else []),
     ]
     new = [each for each in told if flat(each.text) not in held]
-    why = (_not_a_rule(each, edit, notes, case.heard) or _not_an_order(each, case.heard) for each in new)
+    why = (
+        _not_a_rule(each, edit, notes, case.heard)
+        or _not_an_order(each, case.heard)
+        or _not_told_as_a_fact(each, case.heard)
+        for each in new
+    )
     return next(filter(None, why), "")
 
 
@@ -598,6 +610,15 @@ def _not_an_order(sentence: Sentence, heard: Heard) -> str:
         ):
             return _only_shown(order)
     return ""
+
+
+def _not_told_as_a_fact(sentence: Sentence, heard: Heard) -> str:
+    """Why a sentence is not taken over that tells as a fact what a tool's text says is to be done."""
+    words = claims.told(sentence.text)
+    if len(words) < 2 or _is_persons(sentence.text, words, heard):
+        return ""
+    is_shown = any(claims.overlap(words, order) >= _SHOWN for order in heard.shown_orders)
+    return _only_shown(sentence.text) if is_shown else ""
 
 
 def _is_shown_as_rule(words: set[str], heard: Heard) -> bool:

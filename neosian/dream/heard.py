@@ -30,6 +30,8 @@ _OURS = re.compile(
 _PASTED = re.compile(
     r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE
 )
+_END = re.compile(r"[.!?;:]\s+|\s*\n\s*|[。！？；]")
+_JOINED = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W\d_])")
 _NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t|: ?)", re.MULTILINE)
 
 
@@ -152,6 +154,14 @@ class Heard:
         return list(found)
 
     @cached_property
+    def shown_orders(self) -> list[frozenset[str]]:
+        """The words of each sentence by itself in which a tool's text says so, names of files among them."""
+        text = _JOINED.sub(" ", f"{self.shown}\n{self._given}")
+        return list(
+            dict.fromkeys(frozenset(claims.told(_sentence(text, at))) for at in claims.rules_in(text))
+        )
+
+    @cached_property
     def shown_flat(self) -> str:
         """What tools showed, as one line, for finding what is copied from it."""
         return flat(_NUMBERED.sub("", self.shown))
@@ -169,6 +179,15 @@ def _spread(text: str) -> Iterator[int]:
         if at - last >= _RULE_BEFORE // 2:
             yield at
             last = at
+
+
+def _sentence(text: str, at: int) -> str:
+    """The sentence around a place of a text, and the next where it says nothing by itself ("From now on:")."""
+    before = text[max(0, at - _RULE_BEFORE) : at]
+    start = at - len(before) + max((match.end() for match in _END.finditer(before)), default=0)
+    ends = [match.start() for match in _END.finditer(text, at, at + _RULE_AFTER)] + [at + _RULE_AFTER] * 2
+    said = text[start : ends[0]]
+    return said if len(claims.told(said)) > 1 else text[start : ends[1]]
 
 
 def flat(text: str) -> str:

@@ -2,8 +2,9 @@
 
 What the SDK does and does not do (seen in 2.14): it tries a request again twice, after as long a wait as the server
 asks for; an answer that breaks off while it is read is not tried again. With no key only the first request fails, with
-a TypeError. A streamed tool call that is cut short is completed to JSON that looks whole. Some models, the current
-Sonnet among them, refuse a forced tool call, and say so with 400.
+a TypeError. Its own reader of streams completes a tool call that is cut short to JSON that looks whole, and reads all
+of it anew with each piece: minutes for a long one; so the pieces are put together here. Some models, the current Sonnet
+among them, refuse a forced tool call, and say so with 400.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from urllib.parse import urlsplit
 import anthropic
 import httpx2
 from anthropic import APIResponse
-from anthropic.types import MessageParam, ToolChoiceParam, ToolParam
+from anthropic.types import MessageParam, RawMessageStreamEvent, ToolChoiceParam, ToolParam
 
 from neosian.dream import engine
 from neosian.dream.engine import Answer, Asked, EngineError, Tool
@@ -33,6 +34,7 @@ _TIMEOUT = 600.0  # seconds without a byte; a local model may think long before 
 _CONNECT = 10.0
 _LONGEST_WAIT = 30.0  # seconds that the SDK may wait within one of its retries
 _PATIENCE = 90.0  # seconds in all that we wait after the SDK has given up
+_LONGEST = 2_000_000  # characters of an answer: a server that never ends is not waited for
 _PAUSE = 5.0  # the first of those waits; each further one is three times as long
 _PASSING = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 _SPENT = ("credit balance", "spend limit", "billing")
@@ -138,22 +140,22 @@ class Messages:
         system = asked.system
         if not self._forces:
             system += f"\n\nAnswer with one call of the tool `{name}` and with nothing else."
-        pieces: dict[int, list[str]] = {}
-        with self._client.messages.stream(
-            model=self.model, max_tokens=asked.max_tokens, system=system, messages=messages,
+        reply = _Reply()
+        with self._client.messages.create(
+            model=self.model, max_tokens=asked.max_tokens, system=system, messages=messages, stream=True,
             tools=[cast(ToolParam, tool)], tool_choice=cast(ToolChoiceParam, choice),
         ) as stream:  # fmt: skip
-            begun = False
             for event in stream:
-                begun = begun or event.type == "message_start"
-                if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
-                    pieces.setdefault(event.index, []).append(event.delta.partial_json)
-            if not begun:
-                raise EngineError(engine.UNREADABLE, f"{self._server} answered with no message.", _HINT)
-            message = stream.current_message_snapshot
-        if message.stop_reason is None:
+                reply.take(event)
+                if reply.length > _LONGEST:
+                    raise reply.unusable(
+                        engine.UNREADABLE, f"The answer of {self.model} has no end; nothing of it is used."
+                    )
+        if not reply.is_begun:
+            raise EngineError(engine.UNREADABLE, f"{self._server} answered with no message.", _HINT)
+        if not reply.stop:
             raise self._broken_off()
-        return _Reply(message, {index: "".join(said) for index, said in pieces.items()})
+        return reply
 
     # reading
 
@@ -262,22 +264,79 @@ class Messages:
 _HINT = "neosian dream"
 
 
-class _Reply:
-    """A message to its end: its content as the API has it, why it ended, and what it cost.
+# What comes in pieces, and as which part of its block.
+_GROWING = {"text": "text", "partial_json": "input", "thinking": "thinking", "signature": "signature"}
 
-    ``inputs`` are the texts of streamed inputs by the place of their call. The SDK completes a text that is cut, so
-    they are read once more: ``is_whole`` says whether each was JSON to its last character.
+
+class _Reply:
+    """A message, event by event: its content as the API has it, why it ended, what it cost.
+
+    ``length`` is in characters and events. The content is there when the message is at its end; ``is_whole``: the
+    input of each call was JSON.
     """
 
-    def __init__(self, message: anthropic.types.Message, inputs: Mapping[int, str]) -> None:
-        usage = message.usage
-        self.blocks = [block.to_dict() for block in message.content]
-        self.is_whole = all(_is_json(said) for said in inputs.values())
-        self.stop = str(message.stop_reason)
-        self.model = str(message.model)
-        cached = (usage.cache_creation_input_tokens or 0) + (usage.cache_read_input_tokens or 0)
-        self.input_tokens = int(usage.input_tokens or 0) + int(cached)
-        self.output_tokens = int(usage.output_tokens or 0)
+    def __init__(self) -> None:
+        self.is_begun = False
+        self.stop = ""
+        self.model = ""
+        self.length = 0
+        self._usage: dict[str, object] = {}
+        self._begun: dict[int, dict[str, Any]] = {}
+        self._pieces: dict[int, dict[str, list[str]]] = {}
+
+    def take(self, event: RawMessageStreamEvent) -> None:
+        """The next event of the stream. An error of any sort where it comes out of turn."""
+        self.length += 1  # events that say nothing must have an end, too
+        if event.type == "message_start":
+            self.is_begun = True
+            self.model = str(event.message.model)
+            self._usage = event.message.usage.to_dict()
+        elif event.type == "content_block_start":
+            self._begun[event.index] = event.content_block.to_dict()
+            self._pieces[event.index] = {}
+        elif event.type == "content_block_delta":
+            pieces = self._pieces[event.index]
+            for key, piece in event.delta.to_dict().items():
+                if key in _GROWING and isinstance(piece, str):
+                    pieces.setdefault(_GROWING[key], []).append(piece)
+                    self.length += len(piece)
+        elif event.type == "message_delta":
+            self.stop = str(event.delta.stop_reason or "")
+            told = event.usage.to_dict() if event.usage else {}
+            self._usage |= {key: value for key, value in told.items() if value is not None}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the input of each call was JSON to its last character."""
+        return all(_is_json("".join(pieces.get("input", ()))) for pieces in self._pieces.values())
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        """Its content; for a message that is whole."""
+        found = []
+        for index, block in sorted(self._begun.items()):
+            whole = dict(block)
+            for key, pieces in self._pieces[index].items():
+                said = "".join(pieces)
+                whole[key] = json.loads(said or "{}") if key == "input" else (block.get(key) or "") + said
+            found.append(whole)
+        return found
+
+    @property
+    def input_tokens(self) -> int:
+        """All that was read, from a cache or not."""
+        return sum(
+            map(self._count, ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"))
+        )
+
+    @property
+    def output_tokens(self) -> int:
+        """All that was written."""
+        return self._count("output_tokens")
+
+    def _count(self, key: str) -> int:
+        count = self._usage.get(key)
+        return count if isinstance(count, int) else 0
 
     def unusable(self, kind: str, message: str) -> EngineError:
         """Why this reply cannot be used, with what it cost."""

@@ -14,6 +14,7 @@ So a run that was killed goes on where it was, or is dropped, and nothing else e
 
 from __future__ import annotations
 
+import os
 import re
 import time
 
@@ -233,8 +234,12 @@ class Run:
 
 
 def new_id(home: str, now: float) -> str:
-    """A name for a run that begins now: `20261129-204107-ab12`."""
-    return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}-{machine(home)}"
+    """A name for a run that begins now, of this one alone: `20261129-204107-ab12-5f3c`.
+
+    Of one second there may be several: `--all` dreams of one project after the other, and they share the user scope.
+    """
+    began = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
+    return f"{began}-{machine(home)}-{os.urandom(2).hex()}"
 
 
 def begin(
