@@ -40,7 +40,7 @@ from tests.asking import (
 )
 from tests.factories import Home, bytes_below, git
 from tests.model_server import Json, Reply, Request, calls, says
-from tests.test_commands import Said, as_json
+from tests.test_commands import Said, as_json, run
 
 shop, model = asking.shop, asking.model
 
@@ -253,6 +253,25 @@ def test_an_invented_identifier_is_refused(shop: Home, capsys: Said, model: Mode
     assert all("stands in no turn" in why for why in refusals(shop))
     assert len(refusals(shop)) == len(INVENTED)
     assert sound(shop)
+
+
+def test_what_was_refused_is_listed_with_its_reason(shop: Home, capsys: Said, model: Model) -> None:
+    told(shop, capsys, model, create("/project/project/d.md", note(INVENTED[3]), f"{ONE}#1"))
+    (refused,) = as_json(capsys, "dream", "rejected")
+    assert (refused["by"], refused["place"], refused["conversation"]) == (
+        "gate",
+        "/project/project/d.md",
+        ONE,
+    )
+    assert "SHOP-4711" in refused["reason"]
+    listed = run(capsys, "dream", "rejected")
+    assert "/project/project/d.md  by the gate" in listed
+    assert refused["reason"] in listed
+    status = run(capsys, "status", status=1)  # no hook is installed here
+    assert (
+        f"The gate refused /project/project/d.md: {refused['reason']} All that was rejected: neosian dream rejected"
+        in status
+    )
 
 
 # -- rules that no person gave

@@ -122,7 +122,8 @@ def test_of_the_same_lines_theirs_stay_and_the_dream_s_wait(
         {"project/deploy.md": wanted},
     )
     (review,) = as_json(capsys, "dream", "review")
-    assert (review["path"], review["sources"]) == ("project/deploy.md", [f"{TWO}#1"])
+    (source,) = review["sources"]
+    assert (review["path"], source["conversation"], source["turn"]) == ("project/deploy.md", TWO, 1)
     assert "on Mondays" in review["conflict"]["wanted"]
     assert dreamt(noted) == {ONE: 1, TWO: 1}
     assert sound(noted)

@@ -1,4 +1,4 @@
-"""`neosian dream`: turns become notes; and review, accept, reject, undo, by which a person has the last word."""
+"""`neosian dream`: turns become notes; and review, accept, reject, rejected, undo: a person has the last word."""
 
 from __future__ import annotations
 
@@ -66,6 +66,7 @@ _ACTIONS = {
     "review": "show the notes that wait for a person, and at a terminal ask about each",
     "accept": "land notes that wait",
     "reject": "let notes that wait go, and say why",
+    "rejected": "list the changes that you and the gate turned down, and why",
     "undo": "take a dream back whole",
 }
 

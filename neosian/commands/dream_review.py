@@ -1,4 +1,4 @@
-"""`neosian dream review`, `accept`, `reject` and `undo`: a person has the last word on what a dream made."""
+"""`neosian dream review`, `accept`, `reject`, `rejected`, `undo`: a person has the last word on what a dream made."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def run(args: argparse.Namespace, wiki: Wiki) -> int:
             stack.enter_context(closing(mount.store.repo))
         if args.action == "undo":
             return _undo(args, wiki)
+        if args.action == "rejected":
+            return _rejected(args, wiki)
         found = review.in_sight(wiki)
         if args.action == "review":
             return _review(args, wiki, found)
@@ -43,6 +45,29 @@ def _undo(args: argparse.Namespace, wiki: Wiki) -> int:
     ordered = [each for each in stores if each.scope != wiki.turns.store.scope] + [wiki.turns.store]
     undone = past.undo(ordered, writer().signature(), Adopter(wiki.home).named_by, args.run)
     output.as_json(undone.json()) if args.json else output.text(f"The dream {undone.run} is taken back.")
+    return 0
+
+
+def _rejected(args: argparse.Namespace, wiki: Wiki) -> int:
+    """What persons and the gate turned down, newest first, of every scope in sight."""
+    stores = [(mount, mount.store) for mount in wiki.mounts if mount.store.exists]
+    found = [(mount, each) for mount, store in stores for each in review.rejections(store)]
+    found.sort(key=lambda pair: -pair[1].at)
+    # the gate keeps the place that the model named, which may be no place at all
+    rows = [
+        (each.path if each.by == review.GATE else str(mount.at(each.path)), mount, each)
+        for mount, each in found
+    ]
+    if args.json:
+        output.as_json(
+            [{"scope": mount.store.scope, "place": place, **each.json()} for place, mount, each in rows]
+        )
+    elif not rows:
+        output.note("Nothing was rejected.")
+    for place, _, each in rows if not args.json else ():
+        who = "you" if each.by == review.PERSON else "the gate"
+        output.text(f"{output.when(each.at)[:16]}  {place}  by {who}")
+        output.text(f"    {' '.join(each.reason.split()) or 'no reason was given'}")
     return 0
 
 

@@ -62,6 +62,10 @@ def _dreams(found: dict[str, Any]) -> str:
         if waits:
             named = ", ".join(waits[:_NAMED]) + (", …" if len(waits) > _NAMED else "")
             hints.append(f"{named} of {row['scope']} can be looked at: neosian dream review")
+        if refused := dream.get("refused"):
+            hints.append(
+                f"The gate refused {refused['path']}: {refused['reason']} All of these: neosian dream rejected"
+            )
         hints += [
             f"Session {each['conversation']} was set aside after {each['tries']} tries: {each['why']}"
             " To try once more: neosian dream --again"

@@ -16,7 +16,8 @@ from neosian.store import Store
 
 def of(store: Store) -> dict[str, object]:
     """One scope: the ``last`` run that landed with its turns, those ``unfinished``, sessions ``waiting`` or ``warm``,
-    those ``set_aside``, documents ``to_review``, how many changes were ``rejected`` by whom."""
+    those ``set_aside``, documents ``to_review``, how many changes were ``rejected`` by whom, the ``refused`` one of the
+    gate's that is newest."""
     rejected = review.rejections(store)
     settings, _ = config.load(store.home)
     is_counted = choose(settings.dream_engine, os.environ) == RULES
@@ -30,6 +31,7 @@ def of(store: Store) -> dict[str, object]:
         "set_aside": [each.json() for each in tries.aside],
         "to_review": review.waiting_paths(store),
         "rejected": {by: sum(each.by == by for each in rejected) for by in (review.PERSON, review.GATE)},
+        "refused": next((each.json() for each in rejected if each.by == review.GATE), None),
     }
 
 
