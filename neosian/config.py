@@ -145,7 +145,8 @@ class _Table:
         found = self._find(section, key, default)
         if isinstance(found, str) and found in choices:
             return found
-        self._complain(section, key, f"one of {', '.join(choices)}", found, otherwise)
+        known = ", ".join(choice for choice in choices if choice)
+        self._complain(section, key, f"one of {known}", found, otherwise)
         return otherwise
 
     def any_text(self, section: str, key: str, default: str) -> str:

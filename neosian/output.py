@@ -154,6 +154,11 @@ def width(words: str) -> int:
     )
 
 
+def many(count: int, noun: str) -> str:
+    """`1 session`, `2 sessions`."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def when(at: float) -> str:
     """A time in seconds since 1970 as people here read it: local, to the second."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))

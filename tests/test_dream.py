@@ -212,10 +212,10 @@ def settings(home: Home, **more: object) -> None:
 def test_a_cap_ends_the_asking_and_what_was_dreamt_lands(
     cap: str, home: Home, capsys: Said, model: Model
 ) -> None:
-    settings(home, **{cap: 4_000})
+    settings(home, **{cap: 30_000})
     server = model(edits(create("/project/project/deploy.md", DEPLOY, f"{SESSION}#1")))
     server.replies[0] = calls(
-        {"edits": [create("/project/project/deploy.md", DEPLOY, f"{SESSION}#1")]}, usage=(3_000, 900)
+        {"edits": [create("/project/project/deploy.md", DEPLOY, f"{SESSION}#1")]}, usage=(20_000, 900)
     )
     report = as_json(capsys, "dream")
     assert (len(server.bodies), len(report["sessions"]), report["left"]) == (1, 1, 2)

@@ -121,7 +121,7 @@ def test_run_after_run_is_taken_back(home: Home) -> None:
     assert text(home, "deploy.md") == MONDAYS
     assert take_back(home).run == RUN
     assert notes(home) == [NOTE, None, None]
-    with pytest.raises(NeosianError, match="Every dream that landed here was taken back"):
+    with pytest.raises(NeosianError, match="There is nothing to take back"):
         take_back(home)
 
 

@@ -506,9 +506,14 @@ def _is_named(waiting: Review, name: str) -> bool:
     return name in ("", waiting.id) or any(f"{path}/".startswith(f"{name}/") for path in paths)
 
 
+def waits_of(store: Store, run: str) -> list[Review]:
+    """What waits of one run."""
+    return [each for each, _ in _waiting(store.repo) if each.run == run]
+
+
 def drop_of(store: Store, run: str) -> list[str]:
     """Let all that waits of a run go, as if it had never been proposed; the paths."""
-    found = [each for each, _ in _waiting(store.repo) if each.run == run]
+    found = waits_of(store, run)
     _drop(store, {each.id: each.commit.id for each in found})
     return sorted({each.path for each in found})
 

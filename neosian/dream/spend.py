@@ -33,11 +33,14 @@ class Spend:
         self.day_tokens, self.day_cost = today(home, now)
 
     def refuses(self, tokens: int) -> str:
-        """Why a question of about so many tokens is not asked any more; "" where there is room for it."""
+        """Why a question that may take so many tokens is not asked any more; "" where there is room for it."""
+        needs = f"the next question may take {tokens:,}"
         if self._run_most and self.run_tokens + tokens > self._run_most:
-            return f"dream.max_tokens_per_run is {self._run_most:,}, and {self.run_tokens:,} are spent"
+            return (
+                f"dream.max_tokens_per_run is {self._run_most:,}, {self.run_tokens:,} are spent, and {needs}"
+            )
         if self._day_most and self.day_tokens + tokens > self._day_most:
-            return f"dream.max_tokens_per_day is {self._day_most:,}, and {self.day_tokens:,} are spent today"
+            return f"dream.max_tokens_per_day is {self._day_most:,}, {self.day_tokens:,} are spent today, and {needs}"
         return ""
 
     def book(self, engine: Engine, answer: Answer, scope: str, conversation: str) -> None:
@@ -56,9 +59,12 @@ class Spend:
         files.write(self._path, data.encode("utf-8", "replace"))
 
 
-def estimate(asked: Asked) -> int:
-    """About how many tokens a question has to be read, and its answer may have, rather too many than too few."""
-    return (len(asked.system.encode()) + len(asked.prompt.encode())) // _BYTES_OF_A_TOKEN
+def estimate(asked: Asked, again: str = "", answered: int = 0) -> int:
+    """The most tokens that a question may take, as far as can be told: those to be read, rather too many than too few,
+    and those that the answer may have. In a second round the question is read once more, with the ``answered`` tokens
+    of its first answer and what is said of it ``again``."""
+    read = sum(len(text.encode("utf-8", "replace")) for text in (asked.system, asked.prompt, again))
+    return read // _BYTES_OF_A_TOKEN + answered + asked.max_tokens
 
 
 def today(home: str, now: float) -> tuple[int, float]:

@@ -41,6 +41,11 @@ class Tries:
         self._held = _read(self._path)
 
     @property
+    def failing(self) -> list[Try]:
+        """The sessions that failed and are tried again, by name."""
+        return [each for _, each in sorted(self._held.items()) if each.tries < MOST]
+
+    @property
     def aside(self) -> list[Try]:
         """The sessions that are set aside, by name."""
         return [each for _, each in sorted(self._held.items()) if each.tries >= MOST]
