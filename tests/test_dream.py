@@ -188,7 +188,9 @@ def test_a_warm_session_waits(home: Home, capsys: Said) -> None:
 
 def test_an_unknown_engine_and_a_lost_server_are_said(home: Home, capsys: Said, model: Model) -> None:
     model(fails(401, "authentication_error", "invalid x-api-key"))
-    assert "was not dreamt" in failed(capsys, "dream")
+    said = failed(capsys, "dream")
+    assert said.count("refused the key") == 1
+    assert "3 sessions are left for the next one." in said
 
 
 def test_the_user_scope_takes_personal_notes(home: Home, capsys: Said, model: Model) -> None:

@@ -77,7 +77,7 @@ def test_its_turns_are_not_dreamt_again(home: Home) -> None:
 
 
 def test_what_of_it_waited_goes_too(home: Home) -> None:
-    assert take_back(home).dropped == ["w.md"]
+    assert [path for _, path in take_back(home).dropped] == ["w.md"]
     assert waiting(home) == {}
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import time
+from collections.abc import Iterator, Sequence
 
 from neosian import config, output, projects, scope
 from neosian.adopting import Adopter
@@ -12,12 +15,12 @@ from neosian.commands import dream_prompt, dream_review, dream_schedule
 from neosian.commands._scopes import add_mounts, seen, whole
 from neosian.dream import state
 from neosian.dream.dreaming import Dreamer, Report, waiting
-from neosian.dream.engine import NAMES, RULES, EngineError
+from neosian.dream.engine import NAMES, RULES
 from neosian.dream.engines import choose, pick
 from neosian.dream.sessions import Due
 from neosian.dream.spend import Spend
 from neosian.dream.tries import MOST, Tries
-from neosian.errors import BrokenStoreError, GitError, NeosianError, UsageError
+from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError, UsageError
 from neosian.mounts import Layout, Mount
 from neosian.wiki import Wiki
 
@@ -86,22 +89,41 @@ def run(args: argparse.Namespace) -> int:
     if args.action:
         return dream_review.run(args, Wiki(home, seen(args)))
     wikis = [Wiki(home, each) for each in _layouts(args, home)]
-    named = args.engine or settings.dream_engine
     if args.dry_run:
-        is_counted = choose(named, os.environ) == RULES
+        is_counted = choose(args.engine or settings.dream_engine, os.environ) == RULES
         return _forecast(args, [(each, _due(args, each, settings, is_counted)) for each in wikis])
-    progress = output.Progress(args.quiet)
+    with _signals_interrupt():
+        reports, passed_over = _dream(args, home, settings, wikis)
+    if args.json:
+        found = [report.json() for _, report in reports]
+        failed = [{"scope": wiki.turns.store.scope, "error": str(error)} for wiki, error in passed_over]
+        output.as_json([*found, *failed] if args.all else found[0])
+    else:
+        for wiki, report in reports:
+            _tell(wiki, report, args.quiet)
+        for wiki, error in passed_over:
+            output.note(f"{wiki.turns.store.scope} was passed over: {error}")
+    return 1 if passed_over or any(each.failed and not each.sessions for _, each in reports) else 0
+
+
+def _dream(
+    args: argparse.Namespace, home: str, settings: config.Config, wikis: Sequence[Wiki]
+) -> tuple[list[tuple[Wiki, Report]], list[tuple[Wiki, NeosianError]]]:
+    """One dream after the other, until one is stopped; what each came to, and which scopes could not be dreamt.
+
+    How it ended is kept for `neosian status`.
+    """
     now = time.time()
-    try:
-        engine = pick(named, home, os.environ, model=args.model or settings.dream_model)
-    except EngineError as error:
-        state.keep_last(home, now, stopped=str(error))
-        raise
-    most = {"run_most": settings.dream_max_tokens_per_run, "day_most": settings.dream_max_tokens_per_day}
-    spend = Spend(home, now, **most)
+    ended: str | None = "it was interrupted"
+    engine = None
+    progress = output.Progress(args.quiet)
     reports: list[tuple[Wiki, Report]] = []
     passed_over: list[tuple[Wiki, NeosianError]] = []
+    most = {"run_most": settings.dream_max_tokens_per_run, "day_most": settings.dream_max_tokens_per_day}
     try:
+        named, model = args.engine or settings.dream_engine, args.model or settings.dream_model
+        engine = pick(named, home, os.environ, model=model)
+        spend = Spend(home, now, **most)
         for wiki in wikis:
             dreamer = Dreamer(
                 wiki, engine, now=now, idle=settings.dream_idle, named_by=Adopter(home).named_by, spend=spend,
@@ -118,22 +140,36 @@ def run(args: argparse.Namespace) -> int:
             reports.append((wiki, report))
             if report.stopped:
                 break
+        ended = reports[-1][1].stopped if reports else ""
+    except BusyError:
+        ended = None  # another dream is under way, which says itself how it ends
+        raise
+    except NeosianError as error:
+        ended = str(error)
+        raise
     finally:
         progress.end()
         if engine is not None:
             engine.close()
-    ends = [report.stopped for _, report in reports if report.stopped]
-    state.keep_last(home, now, stopped=ends[0] if ends else "")
-    if args.json:
-        found = [report.json() for _, report in reports]
-        failed = [{"scope": wiki.turns.store.scope, "error": str(trouble)} for wiki, trouble in passed_over]
-        output.as_json([*found, *failed] if args.all else found[0])
-    else:
-        for wiki, report in reports:
-            _tell(wiki, report, args.quiet)
-        for wiki, trouble in passed_over:
-            output.note(f"{wiki.turns.store.scope} was passed over: {trouble}")
-    return 1 if passed_over or any(each.failed and not each.sessions for _, each in reports) else 0
+        if ended is not None:
+            state.keep_last(home, now, stopped=ended)
+    return reports, passed_over
+
+
+@contextlib.contextmanager
+def _signals_interrupt() -> Iterator[None]:
+    """A signal to end means what ^C does: what was dreamt lands, and no client that was started stays behind."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    numbers = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _layouts(args: argparse.Namespace, home: str) -> list[Layout]:

@@ -16,8 +16,9 @@ from neosian.dream.run import Change, Made, Run, RunError, begin, new_id, unfini
 from neosian.dream.sessions import Due, Session, Sources, Waiting, due, everything
 from neosian.dream.spend import Spend
 from neosian.dream.tries import Tries
-from neosian.errors import DamagedError, NeosianError, UsageError
+from neosian.errors import BrokenStoreError, BusyError, DamagedError, GitError, NeosianError, UsageError
 from neosian.history import tip_of
+from neosian.redact import redact
 from neosian.store import Store
 from neosian.wiki import Wiki
 
@@ -215,8 +216,10 @@ class Dreamer:
             except (_Stop, KeyboardInterrupt) as stop:
                 report.stopped = str(stop) or "it was interrupted"
                 break
-            except (EngineError, RunError) as error:
-                report.failed.append((one.conversation, str(error)))
+            except (BusyError, BrokenStoreError, GitError):
+                raise  # it is not the session's
+            except NeosianError as error:
+                report.failed.append((one.conversation, redact(str(error))))
                 if isinstance(error, EngineError) and not error.is_of_the_question:
                     report.stopped = str(error)  # nor would the others be answered now
                     break
@@ -257,12 +260,7 @@ class Dreamer:
         self, report: Report, found: _Asked, session: Session, said: str, engine: Engine, room: int
     ) -> None:
         """Ask about one window, and again about what the gate refused."""
-        likely = _likely(found.notes, said)
-        question = prompt.asked(
-            self._wiki.home, session, said, mounts={each.mount: each.writable for each in self._wiki.mounts},
-            index=_index(found.notes, likely, self._wiki.turns.mount), bodies={_with_sources(each, found.notes): found.notes.texts[each]
-            for each in likely[:_BODIES_MOST]}, rules=self._rules(), now=self._now, room=room,
-        )  # fmt: skip
+        question = self._question(found.notes, session, said, room)
         again, refused, problems, answered = "", list[gate.Refusal](), list[str](), 0
         for _round in range(_ROUNDS):
             answer = self._answer(report, session, question, engine, again, answered)
@@ -278,8 +276,24 @@ class Dreamer:
             if not again:
                 return
         if problems and not wanted:
-            raise EngineError(UNREADABLE, f"{engine.name} gave no answer that can be read: {problems[0]}")
+            why = redact(problems[0])
+            raise EngineError(UNREADABLE, f"{engine.name} gave no answer that can be read: {why}")
         found.refused += refused
+
+    def _question(self, notes: Notes, session: Session, said: str, room: int) -> Asked:
+        """What is asked about one window."""
+        likely = _likely(notes, said)
+        return prompt.asked(
+            self._wiki.home,
+            session,
+            said,
+            mounts={mount.mount: mount.writable for mount in self._wiki.mounts},
+            index=_index(notes, likely, self._wiki.turns.mount),
+            bodies={_with_sources(place, notes): notes.texts[place] for place in likely[:_BODIES_MOST]},
+            rules=self._rules(),
+            now=self._now,
+            room=room,
+        )
 
     def _answer(
         self, report: Report, session: Session, question: Asked, engine: Engine, again: str, answered: int
@@ -299,7 +313,10 @@ class Dreamer:
 
     def _book(self, report: Report, session: Session, engine: Engine, answer: Answer) -> None:
         report.spend(answer)
-        self._spend.book(engine, answer, self.stores[-1].scope, session.conversation)
+        try:
+            self._spend.book(engine, answer, self.stores[-1].scope, session.conversation)
+        except OSError as error:
+            raise _Stop(f"what it spends cannot be written down ({error.strerror})") from None
 
     def _rules(self) -> Iterable[str]:
         """What persons said when they rejected an edit, newest first."""

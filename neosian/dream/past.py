@@ -106,7 +106,12 @@ def _landings(store: Store, limit: int | None = None) -> list[Commit]:
             found = commits.log(store.repo, "--no-walk=unsorted", *ids) if ids else []
         except GitError:
             found = _grepped(store.repo, tip)
-    is_landing = [any(map(commit.trailers.get, _FAR)) and not commit.conversation for commit in found]
+    is_landing = [
+        commit.email.endswith(commits.OURS)
+        and any(map(commit.trailers.get, _FAR))
+        and not commit.conversation
+        for commit in found
+    ]
     return [commit for commit, is_one in zip(found, is_landing, strict=True) if is_one][:limit]
 
 

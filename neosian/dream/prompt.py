@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -28,6 +29,7 @@ WINDOWS = (60_000, 24_000, 8_000)
 # Beside a window of the first size: characters of whole notes, of the list of all, of standing rules.
 _BODIES, _INDEX, _RULES = 24_000, 10_000, 4_000
 _NOTE = 4_000  # characters that are shown of one note; only those of persons have more
+_PLAIN = re.compile(r"[\w.:@/+-]{1,120}")
 _FOLDERS = 20  # that are named of those whose notes are not listed
 # How much of a call and of its output is shown: the first that lets a session fit, else it is cut into windows.
 _CUTS = ((1_500, 1_500), (600, 400), (240, 80), (120, 0))
@@ -98,6 +100,8 @@ def asked(
     ``index``: a line for each note by its place, those that matter first; ``bodies``: these themselves, the likeliest
     first; ``rules``: what a person said when they rejected an edit; ``room``: as of the window."""
     share = room / WINDOWS[0]
+    is_plain = _PLAIN.fullmatch(session.conversation)  # whoever began it chose its name
+    named = session.conversation if is_plain else "below"
     day = time.strftime("%Y-%m-%d %H:%M %z", time.localtime(now))
     began, ended = (
         time.strftime("%Y-%m-%d %H:%M %z", time.localtime(at)) for at in (session.started, session.last)
@@ -105,8 +109,8 @@ def asked(
     standing = _fitting((f"- {rule}" for rule in rules), int(share * _RULES))
     parts = [
         (
-            f"Today is {day}. The session {session.conversation} ran with {session.client} from {began} to {ended}; its"
-            f" turns are named {session.conversation}#1 and so on. {_told_mounts(mounts)}"
+            f"Today is {day}. The session {named} ran with {session.client} from {began} to {ended}; its"
+            f" turns are named {named}#1 and so on. {_told_mounts(mounts)}"
         ),
         *(["Rules that a person gave when they rejected an edit:\n" + standing] if standing else []),
         "All notes there are:\n" + fenced(_listed(index, int(share * _INDEX))),
@@ -115,7 +119,8 @@ def asked(
     if shown:
         parts.append("Those that may matter, whole:\n" + fenced(shown))
     parts.append("The session:\n" + fenced(said))
-    return Asked(system(home), "\n\n".join(parts), MAX_TOKENS)
+    said = "\n\n".join(parts)  # of what was stored, half a character may be left, which cannot be sent
+    return Asked(system(home), said.encode("utf-8", "replace").decode(), MAX_TOKENS)
 
 
 def _turn(session: Session, turn: turns.Turn, call_most: int, output_most: int) -> str:

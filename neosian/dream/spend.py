@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from neosian import files, turns
+from neosian.dream import kept
 from neosian.dream.engine import Answer, Asked, Engine
 
 FILE = os.path.join("dream", "spent.jsonl")
 
 _KEPT = 40 * 86_400.0  # seconds that a line is kept
+_DEAREST = 1_000_000.0  # dollars that one answer can have cost
 _BYTES_OF_A_TOKEN = 3  # fewer than there are in most texts: an estimate had better be high
 
 
@@ -44,7 +46,7 @@ class Spend:
         return ""
 
     def book(self, engine: Engine, answer: Answer, scope: str, conversation: str) -> None:
-        """Write down what an answer cost."""
+        """Write down what an answer cost. Raises OSError where that cannot be, and caps could not be kept."""
         tokens = answer.input_tokens + answer.output_tokens
         self.run_tokens += tokens
         self.day_tokens += tokens
@@ -75,23 +77,24 @@ def today(home: str, now: float) -> tuple[int, float]:
         for line in _lines(os.path.join(home, FILE))
         if time.strftime("%Y-%m-%d", time.localtime(turns.seconds(str(line["at"])))) == day
     ]
-    tokens = sum(_whole(line.get(key)) for line in mine for key in ("input_tokens", "output_tokens"))
+    tokens = sum(kept.count(line.get(key)) for line in mine for key in ("input_tokens", "output_tokens"))
     return tokens, sum(float(line.get("cost") or 0.0) for line in mine)
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _lines(path: str) -> list[Mapping[str, Any]]:
     """The lines that can be read; another writer's slip must not stop a dream."""
     found: list[Mapping[str, Any]] = []
-    for line in files.lines(path):
+    try:
+        lines = list(files.lines(path))
+    except OSError:
+        return []
+    for line in lines:
         try:
-            held = json.loads(line)
+            held = kept.loads(line)
         except ValueError:
             continue
         if isinstance(held, dict) and isinstance(held.get("at"), str):
             cost = held.get("cost")
-            found.append(held | {"cost": cost if isinstance(cost, int | float) else None})
+            is_cost = isinstance(cost, int | float) and 0 <= cost <= _DEAREST
+            found.append(held | {"cost": cost if is_cost else None})
     return found

@@ -7,7 +7,7 @@ import os
 import time
 
 from neosian import config, files, projects, scope, turns
-from neosian.dream import alone, past, review, run, spend
+from neosian.dream import alone, kept, past, review, run, spend
 from neosian.dream.dreaming import waiting
 from neosian.dream.engine import RULES
 from neosian.dream.engines import choose
@@ -58,11 +58,10 @@ def keep_last(home: str, at: float, *, stopped: str) -> None:
 
 
 def _ended(home: str) -> dict[str, object] | None:
-    try:
-        held = json.loads(files.read(os.path.join(home, LAST)) or b"null")
-        return {"at": str(held["at"]), "stopped": held["stopped"] and str(held["stopped"])} if held else None
-    except (ValueError, KeyError, TypeError, OSError):
+    held = kept.read(os.path.join(home, LAST))
+    if not isinstance(held, dict):
         return None
+    return {"at": str(held.get("at")), "stopped": str(held.get("stopped") or "") or None}
 
 
 def now(home: str) -> dict[str, object]:
