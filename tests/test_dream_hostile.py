@@ -29,6 +29,8 @@ from tests.asking import (
     note,
     notes_of,
     refusals,
+    replace,
+    rewrite,
     sound,
     text_of,
     waiting,
@@ -53,17 +55,111 @@ def commit(home: Home, *words: str) -> None:
 # -- what lies where a note is to be
 
 
-def test_a_person_s_file_is_not_replaced_by_a_folder(shop: Home, capsys: Said, model: Model) -> None:
+@pytest.mark.parametrize("kind", ["file", "link", "repository"])
+def test_what_a_person_committed_is_not_replaced_by_a_folder(
+    kind: str, shop: Home, capsys: Said, model: Model
+) -> None:
     held(shop, SAID)
-    (shop.shop / "project").write_text("a file without an ending\n")
-    git(shop.shop, "add", "project")
-    commit(shop, "-m", "Keep a file")
+    if kind == "link":
+        (shop.shop / "project").symlink_to("sessions")
+    elif kind == "repository":
+        git(shop.shop, "init", "-q", "project")
+        git(
+            shop.shop / "project",
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@b.c",
+            "commit",
+            "-qm",
+            "A",
+            "--allow-empty",
+        )
+    else:
+        (shop.shop / "project").write_text("a file without an ending\n")
+    git(shop.shop, "-c", "advice.addEmbeddedRepo=false", "add", "project")
+    commit(shop, "-m", "Keep it")
+    tree = git(shop.shop, "ls-tree", "main", "project")
     model(edits(MADE))
-    cli.main(["dream"])
-    assert git(shop.shop, "show", "main:project") == "a file without an ending"
-    assert (shop.shop / "project").read_text() == "a file without an ending\n"
+    dream(capsys)
+    assert refusals(shop) == ["/project/project is a file, so nothing can lie below it: choose another path."]
+    assert git(shop.shop, "ls-tree", "main", "project") == tree
     assert git(shop.shop, "status", "--porcelain") == ""
+    assert waiting(shop) == []
     assert sound(shop)
+
+
+LATIN = "---\ndescription: Caf\xe9\n---\nDeploys go out on Mondays, says Ren\xe9e.\n".encode("latin-1")
+
+
+def test_bytes_of_another_encoding_stay_as_they_are(shop: Home, capsys: Said, model: Model) -> None:
+    held(shop, SAID)
+    (shop.shop / "project").mkdir()
+    (shop.shop / "project/deploy.md").write_bytes(LATIN)
+    git(shop.shop, "add", "project")
+    commit(shop, "-m", "Write a note in Latin-1")
+    shown = LATIN.decode("utf-8", "replace")
+    whole = {**MADE, "action": "rewrite", "text": f"{shown}Deploys go out on Tuesdays, never on a Friday.\n"}
+    model(edits(whole))
+    dream(capsys)
+    assert "is not UTF-8" in refusals(shop)[0]
+    assert (shop.shop / "project/deploy.md").read_bytes() == LATIN
+    assert git(shop.shop, "status", "--porcelain") == ""
+
+
+def test_nor_do_rules_write_them_anew(shop: Home, capsys: Said) -> None:
+    held(shop, "Always run the linter before you commit, remember that")
+    (shop.user / "profile").mkdir(parents=True)
+    (shop.user / "profile/preferences.md").write_bytes(LATIN)
+    git(shop.user, "add", "profile")
+    git(shop.user, "-c", "user.name=Ada", "-c", "user.email=ada@example.net", "commit", "-qm", "Mine")
+    capsys.readouterr()
+    assert cli.main(["dream", "--engine", "rules"]) == 0
+    assert "leaving /user/profile/preferences.md alone, which is not UTF-8" in capsys.readouterr()[1]
+    assert (shop.user / "profile/preferences.md").read_bytes() == LATIN
+
+
+def test_a_person_s_line_in_a_note_of_the_dream_s_stays_theirs(
+    shop: Home, capsys: Said, model: Model
+) -> None:
+    held(shop, SAID)
+    server = model(edits(MADE))
+    dream(capsys)
+    theirs = DEPLOY + "Ask Ada before a deploy of the checkout.\n"
+    shop.write("project/deploy.md", theirs, age=40)
+    held(shop, "Deploys need a green build, remember that", first=2)
+    two = "Deploys need a green build."
+    server.replies = [
+        edits(replace(MADE["path"], "never on a Friday.", f"never on a Friday.\n{two}", f"{TWO}#1"))
+    ]
+    dream(capsys)
+    inserted = text_of(shop, "project/deploy.md")
+    assert inserted is not None
+    assert two in inserted
+    held(shop, "Deploys need nobody's word any more, nor a green build", first=3)
+    less = inserted.replace("Ask Ada before a deploy of the checkout.\n", "").replace(
+        two, "Deploys need nobody's word."
+    )
+    server.replies = [
+        edits(rewrite(MADE["path"], less, f"{name_of(3)}#1", reason="Ada need not be asked any more"))
+    ]
+    dream(capsys)
+    assert text_of(shop, "project/deploy.md") == inserted
+    assert waiting(shop) == ["project/deploy.md"]
+
+
+@pytest.mark.parametrize("line", ["'pinned': true", '"pinned" : true', "pinned: true # by me"])
+def test_a_note_is_pinned_however_its_key_is_written(
+    line: str, shop: Home, capsys: Said, model: Model
+) -> None:
+    pinned = f"---\ndescription: When deploys go out\n{line}\n---\nDeploys go out on Mondays.\n"
+    shop.write("project/deploy.md", pinned, age=40)
+    held(shop, SAID)
+    model(edits({**MADE, "action": "rewrite"}))
+    dream(capsys)
+    assert text_of(shop, "project/deploy.md") == pinned
+    assert "pinned by a person" in refusals(shop)[0]
+    assert waiting(shop) == []
 
 
 def test_nor_is_one_that_nobody_committed(shop: Home, capsys: Said, model: Model) -> None:

@@ -366,6 +366,9 @@ class Dreamer:
             held = notes.texts.get(place, "")
             if notes.pinned(place) or place in notes.withheld:
                 continue
+            if not notes.is_utf8(place):
+                self._told(f"leaving {place} alone, which is not UTF-8", report)
+                continue
             personal = place.startswith(f"{self._personal()}/")
             text = rules.merged(place, held, body, origin if personal else "")
             if text and text != held:
