@@ -281,7 +281,7 @@ class Keeper:
         return self.memory.prompts.get(event.prompt_id or "", 0)
 
     def _of_id(self, event: Event) -> int:
-        """The landed turn that has the event's prompt id, the newest where it has none; 0 when there is no such turn."""
+        """The landed turn that has the event's prompt id, the newest where it has none; 0 when there is none."""
         return self._known(event) if event.prompt_id else self.memory.last
 
     def _running(self, event: Event) -> int:
