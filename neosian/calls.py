@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
     from neosian.events import Event
 
-EDITORS = re.compile(
-    r"edit|write|create|replace|patch|insert", re.IGNORECASE
-)  # what a tool that writes is called
+EDITORS = re.compile(r"edit|write|create|replace|patch|insert", re.IGNORECASE)  # names of tools that write
 COMMANDS = ("command", "cmd", "script")  # keys of an input under which a shell's line stands
 PATHS = re.compile(r"path|file|dir|glob|folder", re.IGNORECASE)  # keys under which paths stand
 # Keys under which no path stands, though what stands there may look like one.
