@@ -44,7 +44,11 @@ if TYPE_CHECKING:
             """What the hook of a verb (start, prompt) prints so that the model is told ``text``; "" for ""."""
 
 
-MODULES = {"claude-code": "neosian.clients.claude_code"}
+MODULES = {
+    "claude-code": "neosian.clients.claude_code",
+    "gemini-cli": "neosian.clients.gemini_cli",
+    "qwen-code": "neosian.clients.qwen_code",
+}
 """The module of each client that is recorded."""
 
 CLIENTS = tuple(MODULES)
@@ -53,6 +57,8 @@ INSTALLERS = {
     "claude-code": "neosian.clients.claude_install",
     "codex": "neosian.clients.codex_install",
     "opencode": "neosian.clients.opencode_install",
+    "gemini-cli": "neosian.clients.gemini_install",
+    "qwen-code": "neosian.clients.qwen_install",
     "cursor": "neosian.clients.cursor_install",
     "claude-desktop": "neosian.clients.claude_desktop_install",
 }

@@ -6,7 +6,8 @@ Neither prompts nor calls have an id, and the last event of a turn has all that 
 
 from __future__ import annotations
 
-from neosian.clients._gemini_family import SHELL, output
+from neosian import payload as text_of
+from neosian.clients._gemini_family import SHELL, is_answer, output
 from neosian.clients._reading import as_context, dict_in, event_of, text_in, unknown, utf16
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ VERB = {
 EVENTS: dict[str, tuple[int, ...]] = dict.fromkeys(VERB, OLDEST)
 ANSWERED = {verb: event for event, verb in VERB.items()}
 
-START_LIMIT = 9_500  # UTF-16 code units; 30,000 characters went through whole
+START_LIMIT = 30_000  # UTF-16 code units, the most that was tried; it went through whole
 STARTS_WITH_PROMPT = False
 cost = utf16
 
@@ -80,16 +81,16 @@ def _call(payload: Payload) -> Payload:
 
 
 def _result(payload: Payload) -> Payload:
-    response = dict_in(payload, "tool_response")
-    text, ok = output(text_in(payload, "tool_name"), response.get("llmContent"))
+    tool, response = text_in(payload, "tool_name"), dict_in(payload, "tool_response")
+    text, ok = output(tool, response.get("llmContent"))
     return {
         **_call(payload),
-        "text": text,
-        "ok": False if response.get("error") else ok,
+        "text": text or text_in(dict_in(response, "error"), "message"),
+        "ok": False if response.get("error") else ok if response else None,
         "ms": None,
         "background": None,
         "agent": None,
-        "person": False,
+        "person": is_answer(tool, text),
     }
 
 
@@ -157,9 +158,10 @@ def _without_echo(prompt: str) -> str:
     """
     if not prompt.startswith(ECHO):
         return prompt
-    said, _, rest = prompt[len(ECHO) :].partition(ECHO_ENDS)
-    if "<" in said or ">" in said:
+    ends = prompt.find(ECHO_ENDS)
+    said, after = prompt[len(ECHO) : ends], ends + len(ECHO_ENDS)
+    if ends < 0 or "<" in said or ">" in said:
         return prompt
-    if not rest and prompt.endswith(ECHO_ENDS):
+    if after == len(prompt):
         return ""  # a session that was given no prompt
-    return rest[2:] if rest.startswith("\n\n") else prompt
+    return text_of.part(prompt, after + 2) if prompt.startswith("\n\n", after) else prompt
