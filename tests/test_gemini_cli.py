@@ -59,6 +59,12 @@ def test_every_event_has_its_kind() -> None:
     }
 
 
+def test_a_prompt_is_known_by_its_moment() -> None:
+    value = payload("before_agent")
+    assert parsed(value).prompt_id == value["timestamp"]
+    assert parsed(payload("after_agent")).prompt_id is None
+
+
 def test_what_comes_before_every_request_is_no_compaction() -> None:
     assert parsed(payload("pre_compress.auto")).kind == "nothing"
 

@@ -46,7 +46,6 @@ def test_every_event_has_its_kind() -> None:
         "subagent_start": "subagent",
         "subagent_stop": "subagent",
         "pre_compact": "compact",
-        "post_compact": "compact",
         "stop": "stop",
         "session_end": "end",
         "instructions_loaded": "event",
@@ -77,7 +76,13 @@ def test_ids_are_read() -> None:
     value = payload("post_tool_use.in_subagent")
     found = parsed(value)
     assert (found.session, found.cwd, found.root) == (value["session_id"], value["cwd"], "/home/dev/shop")
-    assert (found.prompt_id, found.agent) == (value["prompt_id"], value["agent_id"])
+    assert found.agent == value["agent_id"]
+
+
+def test_only_the_id_of_a_prompt_counts() -> None:
+    value = payload("user_prompt_submit")
+    assert parsed(value).prompt_id == value["prompt_id"] == payload("stop")["prompt_id"]
+    assert parsed(payload("stop")).prompt_id is None
 
 
 def test_a_call_has_one_name_in_all_its_events() -> None:
