@@ -23,7 +23,9 @@ def payload(name: str) -> dict[str, Any]:
 
 def parsed(value: dict[str, Any]) -> Event:
     marks = {"CLAUDE_PROJECT_DIR": "/home/dev/shop"}
-    return gemini_cli.parse(value, Spooled(name="1", client="gemini-cli", at=1.0, cwd="/spooled", marks=marks))
+    return gemini_cli.parse(
+        value, Spooled(name="1", client="gemini-cli", at=1.0, cwd="/spooled", marks=marks)
+    )
 
 
 def data(name: str) -> dict[str, Any]:
@@ -115,7 +117,11 @@ def test_a_long_prompt_still_knows_its_length() -> None:
     [
         ("after_tool.shell_terminal", "README.md", True),
         ("after_tool.shell_failed", "1 failed\nExit Code: 3", False),
-        ("after_tool.read_failed", "Could not read file because no file was found at the specified path.", False),
+        (
+            "after_tool.read_failed",
+            "Could not read file because no file was found at the specified path.",
+            False,
+        ),
         ("after_tool.write", "Successfully created and wrote to new file: /home/dev/shop/cart.py.", True),
         ("after_tool.replace", "Successfully modified file: /home/dev/shop/cart.py (1 replacements).", True),
     ],

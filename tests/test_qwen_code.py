@@ -86,7 +86,9 @@ def test_only_the_id_of_a_prompt_counts() -> None:
 
 
 def test_a_call_has_one_name_in_all_its_events() -> None:
-    call, end, batch = (payload(f"{name}") for name in ("pre_tool_use.shell", "post_tool_use.shell", "post_tool_batch"))
+    call, end, batch = (
+        payload(f"{name}") for name in ("pre_tool_use.shell", "post_tool_use.shell", "post_tool_batch")
+    )
     assert call["tool_use_id"] != call["tool_call_id"]
     assert parsed(call).call == parsed(end).call == call["tool_call_id"]
     assert [one["call"] for one in parsed(batch).data["calls"]] == [call["tool_call_id"]]
@@ -161,7 +163,10 @@ def test_fields_of_a_wrong_type_are_never_an_error(name: str, junk: object) -> N
 
 def test_what_is_told_comes_as_json() -> None:
     told = json.loads(qwen_code.shown("prompt", "port 8431"))
-    assert told["hookSpecificOutput"] == {"hookEventName": "UserPromptSubmit", "additionalContext": "port 8431"}
+    assert told["hookSpecificOutput"] == {
+        "hookEventName": "UserPromptSubmit",
+        "additionalContext": "port 8431",
+    }
     assert qwen_code.shown("start", "") == ""
 
 

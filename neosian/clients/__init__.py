@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     "claude-code": "neosian.clients.claude_code",
+    "codex": "neosian.clients.codex",
     "gemini-cli": "neosian.clients.gemini_cli",
     "qwen-code": "neosian.clients.qwen_code",
 }

@@ -26,7 +26,7 @@ CONTEXT = re.compile(
 TEXT_PIECE = 200  # characters a text delta
 INPUT_PIECE = 400  # characters a tool input delta
 # How the paths end under which a model is asked, in this and the other APIs that stand-ins speak.
-ROUNDS = ("/v1/messages", "/chat/completions", ":generateContent", ":streamGenerateContent")
+ROUNDS = ("/v1/messages", "/chat/completions", "/responses", ":generateContent", ":streamGenerateContent")
 
 
 class Call(NamedTuple):
@@ -180,7 +180,9 @@ class _Messages(Handler):
         if request.path == "/v1/messages":
             message = message_of(body, self.server.model.script.pick(body))
             if body.get("stream"):
-                self.stream(f"event: {event['type']}\ndata: {json.dumps(event)}" for event in events_of(message))
+                self.stream(
+                    f"event: {event['type']}\ndata: {json.dumps(event)}" for event in events_of(message)
+                )
             else:
                 self.send_json(200, message)
         elif request.path == "/v1/messages/count_tokens":

@@ -22,6 +22,7 @@ from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario,
 
 CLIENTS = {
     "claude-code": "tests.walkthrough.claude_code",
+    "codex": "tests.walkthrough.codex",
     "gemini-cli": "tests.walkthrough.gemini_cli",
     "qwen-code": "tests.walkthrough.qwen_code",
 }
