@@ -31,6 +31,7 @@ SHELL = "run_shell_command"
 
 # What stands in the project's settings before us, unusual spacing included, and must stand there after us.
 SETTINGS = """{
+    "$version": 4,
     "hooks": {
         "Stop": [{"hooks": [{"type": "command", "command": "true"}]}]
     },
