@@ -26,20 +26,26 @@ CLIENTS = {
     "codex": "tests.walkthrough.codex",
     "gemini-cli": "tests.walkthrough.gemini_cli",
     "qwen-code": "tests.walkthrough.qwen_code",
+    "across": "tests.walkthrough.across",
 }
 DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
-    clients = args.clients + args.client or ["claude-code"]
-    return max([walk(name, args.version, args.cache, args.keep, args.record, args.table) for name in clients])
+    names = args.clients + args.client or list(CLIENTS)
+    reports = [walk(name, args.version, args.cache, args.keep, args.record, args.table) for name in names]
+    played = [report for report in reports if report]
+    if len(names) > 1:
+        left_out = f", {len(names) - len(played)} SKIPPED" if len(played) < len(names) else ""
+        print(f"walkthrough of {len(names)}: {sum(played, Report())}{left_out}")
+    return 0 if all(report.good for report in played) else 1
 
 
 def walk(
     name: str, version: str | None, cache: Path, keep: bool = False, record: bool = False, write: bool = False
-) -> int:
-    """Walk one client through its story; print each check and a closing line; the exit status.
+) -> Report | None:
+    """Walk one client through its story; print each check and a closing line. None: it could not be installed.
 
     ``record``: what its hooks were given becomes test data. ``write``: where every check held, its row of the table
     in docs/clients.md is written.
@@ -53,7 +59,7 @@ def walk(
     except UnavailableError as error:
         print(f"\nSKIPPED: {name} {version} could not be installed: {error}\nSKIPPED: nothing was checked.\n")
         print(f"{title}: SKIPPED")
-        return 0
+        return None
     report = Report()
     with Sandbox(keep) as box:
         try:
@@ -63,10 +69,9 @@ def walk(
         if record:
             box.save_payloads(DATA / name / "turns" / "walkthrough.jsonl")
     print(f"{title}: {report}")
-    good = report.passed > 0 and not report.failed
-    if good and write:
+    if report.good and write and scenario.ROW:
         table.write(name, version, scenario.ROW)
-    return 0 if good else 1
+    return report
 
 
 def default_cache() -> Path:
