@@ -74,8 +74,8 @@ class Qwen:
         old, new = "int(sum(prices))", "round(sum(prices), 2)"
         source = f"def total(prices):\n    return {old}\n"
         edit = {"file_path": cart, "old_string": old, "new_string": new}
-        return (
-            Act(_shell("echo hello; ls"), SHELL, True, "hello"),
+        return (  # of a command that ends too soon the client may lose what it said
+            Act(_shell("echo hello; ls; sleep 1"), SHELL, True, "hello"),
             Act(Call("write_file", {"file_path": cart, "content": source}), "write_file", True),
             Act(Call("read_file", {"file_path": cart}), "read_file", True, old),
             Act(Call("edit", edit), "edit", True),
