@@ -159,7 +159,7 @@ def test_the_table_keeps_the_rows_of_others(tmp_path: Path) -> None:
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     rows = [line.split(" | ")[:2] for line in text.splitlines() if line.startswith("| C")]
-    assert [["| Claude Code", "2.0.0"], ["| Codex", "0.2.0"]] == rows[:2]
+    assert rows[:2] == [["| Claude Code", "2.0.0"], ["| Codex", "0.2.0"]]
     assert all(version == "*unverified*" for _, version in rows[2:])
 
 
