@@ -193,8 +193,11 @@ class Keeper:
             self.open.launch(self.session, event)
 
     def _batch(self, event: Event) -> None:
-        number = self._put(event)
-        for call in event.data["calls"]:
+        calls = event.data["calls"]
+        landed = [self.memory.calls[call["call"]][0] for call in calls if call["call"] in self.memory.calls]
+        number = landed[0] if landed else self._put(event)
+        self._use(event)
+        for call in calls:
             self._batched(number, event, call)
         self._deliver(event)
 
