@@ -195,8 +195,8 @@ class Keeper:
     def _batch(self, event: Event) -> None:
         calls = event.data["calls"]
         landed = [self.memory.calls[call["call"]][0] for call in calls if call["call"] in self.memory.calls]
-        number = landed[0] if landed else self._put(event)
-        self._use(event)
+        at_home = self._running(event) or self._known(event) or not landed
+        number = self._put(event) if at_home else landed[0]
         for call in calls:
             self._batched(number, event, call)
         self._deliver(event)
