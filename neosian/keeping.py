@@ -193,13 +193,17 @@ class Keeper:
             self.open.launch(self.session, event)
 
     def _batch(self, event: Event) -> None:
-        calls = event.data["calls"]
-        landed = [self.memory.calls[call["call"]][0] for call in calls if call["call"] in self.memory.calls]
-        at_home = self._running(event) or self._known(event) or not landed
-        number = self._put(event) if at_home else landed[0]
-        for call in calls:
+        number = self._told_of(event) or self._put(event)
+        for call in event.data["calls"]:
             self._batched(number, event, call)
         self._deliver(event)
+
+    def _told_of(self, batch: Event) -> int:
+        """The landed turn that holds a batch's calls, where no id and no turn that runs says whose it is; else 0."""
+        if batch.prompt_id or self.open:
+            return 0
+        turns = (self.memory.calls.get(call["call"], (0, False))[0] for call in batch.data["calls"])
+        return next(filter(None, turns), 0)
 
     def _batched(self, number: int, event: Event, data: Line) -> None:
         """Take from a batch what no other event told: calls that were refused before they ran."""
