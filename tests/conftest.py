@@ -21,6 +21,7 @@ _FOREIGN_PREFIXES = (
     "CODEX_",
     "CURSOR_",
     "OPENCODE_",
+    "PI_",
     "AI_AGENT",
 )
 
