@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from neosian import resources
+from neosian.clients.hook_files import OWN
 from neosian.launcher import hook_line
 from tests.hooking import PATIENCE, Hooks, environment
 
@@ -28,12 +28,9 @@ class Reply(NamedTuple):
 
 
 def rendered(client: str, home: Path | None) -> str:
-    """The plugin with the hook lines of a home in it."""
-
-    def line(found: re.Match[str]) -> str:
-        return json.dumps(hook_line(client, found[1], root=home))[1:-1]
-
-    return re.sub("@NEOSIAN (\\w+)@", line, resources.text("hooks", FILES[client]))
+    """The plugin with the hook lines of a home in it, as it is installed."""
+    template = resources.text("hooks", FILES[client])
+    return OWN.filled(template, (), lambda verb: hook_line(client, verb, root=home))
 
 
 def play(client: str, hooks: Hooks, *calls: list[Any], text: str = "", **env: str) -> list[Reply]:

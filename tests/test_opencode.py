@@ -150,7 +150,7 @@ def test_calls_of_the_same_id_are_different_calls(hooks: Hooks) -> None:
 
 
 def test_a_subagent_works_within_the_turn_of_its_call(hooks: Hooks) -> None:
-    task = {"name": "task", "input": {"prompt": "look around"}}
+    task: dict[str, Any] = {"name": "task", "input": {"prompt": "look around"}}
     child = [
         created(CHILD, parentID=SESSION), ask("look around", 3, CHILD), reply(4, 3, CHILD), tool(4, "running", CHILD),
         tool(4, "completed", CHILD, output="x"), reply(5, 3, CHILD), says(5, "All is well.", CHILD), idle(CHILD),
@@ -340,17 +340,19 @@ def test_a_hook_that_hangs_is_ended_with_all_it_started(hooks: Hooks, client: st
     )
     for verb in ("start", "prompt", "note", "stop", "end"):
         text = text.replace(f'{verb}: "', f'{verb}: "{line}; ', 1)
-    calls = {
-        "opencode": [created(), ask("go"), ["wait", 3500], ["dispose"]],
-        "pi": [
+    if client == "opencode":
+        calls: list[Call] = [created(), ask("go"), ["wait", 3500], ["dispose"]]
+        asked = calls[1][2]
+    else:
+        calls = [
             ["session_start", {"reason": "startup"}],
             ["before_agent_start", {"prompt": "go"}],
             ["wait", 3500],
-        ],
-    }[client]
+        ]
+        asked = {"results": [], "sent": []}
     replies = play(client, hooks, *calls, text=text)
     assert not mark.exists()
-    assert replies[1].value in (calls[1][2] if client == "opencode" else {"results": [], "sent": []},)
+    assert replies[1].value == asked
 
 
 def test_both_plugins_have_the_same_pipe() -> None:

@@ -48,7 +48,7 @@ def said(role: str, text: str, entries: int = 0, **fields: Any) -> Call:
 
 
 def tool(failed: bool = False, name: str = "bash") -> list[Call]:
-    about = {"toolCallId": "call_0", "toolName": name}
+    about: dict[str, Any] = {"toolCallId": "call_0", "toolName": name}
     result = {"content": [{"type": "text", "text": "no" if failed else "ok"}]}
     return [
         call("tool_execution_start", args={"command": "make"}, **about),
@@ -99,14 +99,32 @@ def test_a_failed_call_is_one(hooks: Hooks) -> None:
 
 
 def test_calls_of_the_same_id_are_different_calls(hooks: Hooks) -> None:
-    play("pi", hooks, begun(), *ask("one"), *tool(), *tool(), settled(), *ask("two", 6), *tool(), settled(), ended())
+    play(
+        "pi",
+        hooks,
+        begun(),
+        *ask("one"),
+        *tool(),
+        *tool(),
+        settled(),
+        *ask("two", 6),
+        *tool(),
+        settled(),
+        ended(),
+    )
     assert len([line for line in hooks.lines() if line["kind"] == "tool_result"]) == 3
     assert states(hooks) == ["done", "done"]
 
 
 @pytest.mark.parametrize(
     ("reason", "entries", "event"),
-    [("startup", 0, "start"), ("new", 0, "start"), ("startup", 3, "resume"), ("resume", 3, "resume"), ("fork", 3, "fork")],
+    [
+        ("startup", 0, "start"),
+        ("new", 0, "start"),
+        ("startup", 3, "resume"),
+        ("resume", 3, "resume"),
+        ("fork", 3, "fork"),
+    ],
 )
 def test_how_a_session_began_is_told(hooks: Hooks, reason: str, entries: int, event: str) -> None:
     play("pi", hooks, begun(reason, entries), *turn(entries=entries), ended())
@@ -114,7 +132,17 @@ def test_how_a_session_began_is_told(hooks: Hooks, reason: str, entries: int, ev
 
 
 def test_a_reload_is_neither_end_nor_start(hooks: Hooks) -> None:
-    replies = play("pi", hooks, begun(), *turn("one"), ended("reload"), ["load"], begun("reload", 5), *turn("two", entries=5), ended())
+    replies = play(
+        "pi",
+        hooks,
+        begun(),
+        *turn("one"),
+        ended("reload"),
+        ["load"],
+        begun("reload", 5),
+        *turn("two", entries=5),
+        ended(),
+    )
     assert begins(hooks) == ["start"]
     assert states(hooks) == ["done", "done"]
     asked = [each.value["results"] for each in replies if each.value and each.value["results"]]
@@ -129,7 +157,17 @@ def test_a_skill_is_recorded_as_it_was_typed(hooks: Hooks) -> None:
 
 def test_a_run_that_an_extension_starts_has_no_prompt(hooks: Hooks) -> None:
     start = call("before_agent_start", messageType="custom", message={"content": "wake up"})
-    replies = play("pi", hooks, begun(), start, said("custom", "wake up"), *tool(), said("assistant", "Awake."), settled(), ended())
+    replies = play(
+        "pi",
+        hooks,
+        begun(),
+        start,
+        said("custom", "wake up"),
+        *tool(),
+        said("assistant", "Awake."),
+        settled(),
+        ended(),
+    )
     assert replies[1].value["results"] == []
     assert (hooks.texts(), hooks.texts("answer"), states(hooks)) == ([], ["Awake."], ["done"])
 
@@ -150,7 +188,15 @@ def test_a_message_for_afterwards_leaves_the_answer_whole(hooks: Hooks) -> None:
 
 
 def test_a_run_that_the_person_stopped_is_interrupted(hooks: Hooks) -> None:
-    play("pi", hooks, begun(), *ask("go"), said("assistant", "I beg", stopReason="aborted"), settled(aborted=True), ended())
+    play(
+        "pi",
+        hooks,
+        begun(),
+        *ask("go"),
+        said("assistant", "I beg", stopReason="aborted"),
+        settled(aborted=True),
+        ended(),
+    )
     assert states(hooks) == ["interrupted"]
     assert hooks.texts("answer") == ["I beg"]
 
@@ -163,16 +209,32 @@ def test_an_error_of_the_model_fails_the_turn(hooks: Hooks) -> None:
 
 
 def test_after_a_compaction_the_next_prompt_brings_the_start_block(hooks: Hooks) -> None:
-    compacted = call("session_compact", idle=True, reason="manual", compactionEntry={"summary": "So far: money."})
+    compacted = call(
+        "session_compact", idle=True, reason="manual", compactionEntry={"summary": "So far: money."}
+    )
     replies = play("pi", hooks, begun(), *turn("one"), compacted, *ask("two", 5), settled(), ended())
     assert [len(each.value["results"]) for each in replies if each.value and each.value["results"]] == [1, 1]
-    lines = [(line["event"], line["trigger"], line.get("text")) for line in hooks.lines() if line["kind"] == "compact"]
+    lines = [
+        (line["event"], line["trigger"], line.get("text"))
+        for line in hooks.lines()
+        if line["kind"] == "compact"
+    ]
     assert lines == [("before", "manual", None), ("after", "manual", "So far: money.")]
 
 
 def test_after_a_compaction_in_a_run_the_agent_is_told_at_once(hooks: Hooks) -> None:
     compacted = call("session_compact", reason="threshold", compactionEntry={"summary": "So far."})
-    replies = play("pi", hooks, begun(), *ask("one"), *tool(), compacted, said("assistant", "On.", stopReason="stop"), settled(), ended())
+    replies = play(
+        "pi",
+        hooks,
+        begun(),
+        *ask("one"),
+        *tool(),
+        compacted,
+        said("assistant", "On.", stopReason="stop"),
+        settled(),
+        ended(),
+    )
     ((sent),) = [each.value["sent"] for each in replies if each.value and each.value["sent"]]
     assert "memory" in sent[0]["message"]["content"]
     assert sent[0]["options"] == {"deliverAs": "steer"}
@@ -205,7 +267,19 @@ NAMES = ("input", "before_agent_start", "message_end", "tool_execution_start", "
          "agent_settled", "session_start", "session_shutdown")  # fmt: skip
 
 
-@pytest.mark.parametrize("junk", [None, 7, "x", [], {}, {"message": None}, {"result": 3}, {"message": {"role": "assistant", "content": 5}}])
+@pytest.mark.parametrize(
+    "junk",
+    [
+        None,
+        7,
+        "x",
+        [],
+        {},
+        {"message": None},
+        {"result": 3},
+        {"message": {"role": "assistant", "content": 5}},
+    ],
+)
 def test_whatever_a_client_says_no_handler_throws(hooks: Hooks, junk: object) -> None:
     about = {"id": SESSION}
     replies = play("pi", hooks, begun(), *([name, junk, about] for name in NAMES))

@@ -57,6 +57,7 @@ INSTALLERS = {
     "claude-code": "neosian.clients.claude_install",
     "codex": "neosian.clients.codex_install",
     "opencode": "neosian.clients.opencode_install",
+    "pi": "neosian.clients.pi_install",
     "cursor": "neosian.clients.cursor_install",
     "claude-desktop": "neosian.clients.claude_desktop_install",
 }
