@@ -180,7 +180,9 @@ class _Messages(Handler):
         if request.path == "/v1/messages":
             message = message_of(body, self.server.model.script.pick(body))
             if body.get("stream"):
-                self.stream(f"event: {event['type']}\ndata: {json.dumps(event)}" for event in events_of(message))
+                self.stream(
+                    f"event: {event['type']}\ndata: {json.dumps(event)}" for event in events_of(message)
+                )
             else:
                 self.send_json(200, message)
         elif request.path == "/v1/messages/count_tokens":

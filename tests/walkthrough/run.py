@@ -20,7 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario, UnavailableError
 
-CLIENTS = {"claude-code": "tests.walkthrough.claude_code"}
+CLIENTS = {
+    "claude-code": "tests.walkthrough.claude_code",
+    "opencode": "tests.walkthrough.opencode",
+    "pi": "tests.walkthrough.pi",
+}
 
 
 def main(argv: list[str] | None = None) -> int:
