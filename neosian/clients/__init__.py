@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     "claude-code": "neosian.clients.claude_code",
+    "codex": "neosian.clients.codex",
     "opencode": "neosian.clients.opencode",
     "pi": "neosian.clients.pi",
 }

@@ -26,7 +26,7 @@ CONTEXT = re.compile(
 TEXT_PIECE = 200  # characters a text delta
 INPUT_PIECE = 400  # characters a tool input delta
 # How the paths end under which a model is asked, in this and the other APIs that stand-ins speak.
-ROUNDS = ("/v1/messages", "/chat/completions", ":generateContent", ":streamGenerateContent")
+ROUNDS = ("/v1/messages", "/chat/completions", "/responses", ":generateContent", ":streamGenerateContent")
 
 
 class Call(NamedTuple):

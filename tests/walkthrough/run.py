@@ -22,6 +22,7 @@ from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario,
 
 CLIENTS = {
     "claude-code": "tests.walkthrough.claude_code",
+    "codex": "tests.walkthrough.codex",
     "opencode": "tests.walkthrough.opencode",
     "pi": "tests.walkthrough.pi",
 }
