@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SHELL = "run_shell_command"
 EDITORS = ("write_file", "replace", "edit")
+ASKERS = ("ask_user", "ask_user_question")
 
 _OPENED, _CLOSED = "<untrusted_context>\n", "\n</untrusted_context>"
 # What the shell tool puts around an output, each a line of its own; the last ones of these only where they are not so.
@@ -24,6 +25,7 @@ _BEFORE, _FIRST = "\nDirectory: ", "Output: "
 _BEHIND = ("Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ")
 _GOOD = ("Error: (none)", "Exit Code: 0", "Signal: (none)", *_BEHIND[3:])
 _EMPTY = "(empty)"
+_ANSWERED = ('{"answers":', "User has provided the following answers:")
 _STOPPED = ("Command was cancelled", "Command was automatically cancelled", "Command timed out")
 # Where the text of an edit stops being about the edit: what follows is the file.
 _FILE = (" Here is the updated code:", " Showing lines ", "\n")
@@ -37,6 +39,11 @@ def output(tool: str, content: Any) -> tuple[str, bool | None]:
     if tool in EDITORS:
         text = text_of.part(text, 0, min((at for at in map(text.find, _FILE) if at >= 0), default=None))
     return text, True
+
+
+def is_answer(tool: str, text: str) -> bool:
+    """Whether an output is what a person answered to a tool's questions."""
+    return tool in ASKERS and text.startswith(_ANSWERED)
 
 
 def shell_output(text: str) -> tuple[str, bool | None]:

@@ -24,6 +24,8 @@ CLIENTS = {
     "claude-code": "tests.walkthrough.claude_code",
     "codex": "tests.walkthrough.codex",
     "opencode": "tests.walkthrough.opencode",
+    "gemini-cli": "tests.walkthrough.gemini_cli",
+    "qwen-code": "tests.walkthrough.qwen_code",
     "pi": "tests.walkthrough.pi",
 }
 
