@@ -1,91 +1,96 @@
 """Pi, for real: our extension in a project, and what its sessions must leave.
 
-Seen with 1.6.0, which needs Node 22.19: that is a package too.
+Seen with 1.6.0: ``-p`` is one prompt a process, ``-c`` the next one of the same session. A project's extensions and
+servers are loaded where the folder is trusted, which a flag says.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.walkthrough import plugged
-from tests.walkthrough.fake_model import Step
-from tests.walkthrough.harness import Report, Sandbox, from_npm
-from tests.walkthrough.plugged import API_KEY, Act, Player
+from tests.walkthrough.fake_chat import ChatModel
+from tests.walkthrough.fake_model import Call, FakeModel, Script
+from tests.walkthrough.harness import Report, Row, Sandbox, node, npm_command, told
+from tests.walkthrough.plugged import SECRET, Exact, PluggedStory
+from tests.walkthrough.story import Act
 
-NAME = "pi"
 VERSION = "1.6.0"
 PACKAGE = "@earendil-works/pi-coding-agent"
-NODE = "22.21.0"
-PROGRAM = "pi"
-HOOKS = ".pi/extensions/neosian.ts"
-SERVERS = ".pi/mcp.json"
-SERVER = "mcp__neosian_memory__"
+ROW = Row(
+    start="told with the first prompt",
+    prompt="told",
+    results="text, `ok`, milliseconds",
+    failures="text, `ok`, milliseconds",
+    answer="with the stop",
+    mcp="yes",
+)
+
+# What stands in the project's settings before us, unusual spacing included, and must stand there after us.
+SERVERS = """{
+    "mcpServers": {"other": {"command": "true", "enabled": false}}
+}
+"""
+SOURCE = "def total(prices):\n    return int(sum(prices))\n"
 
 
 def obtain(version: str, cache: Path) -> Path:
-    """A program that runs the client under a Node that it knows."""
-    node = from_npm("node", NODE, cache.parent / "node", _node)
-    script = from_npm(PACKAGE, version, cache, _script)
-    program = cache / version / "pi"
-    program.write_text(f'#!/bin/sh\nexec {shlex.join([str(node), str(script)])} "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    return program
+    return npm_command(PACKAGE, version, cache, "pi")
 
 
-def _node(modules: Path) -> Path | None:
-    found = modules / "node" / "bin" / "node"
-    return found if os.access(found, os.X_OK) else None
+class Pi:
+    """The client, headless, in a sandbox."""
 
+    NAME = "pi"
 
-def _script(modules: Path) -> Path | None:
-    found = modules / PACKAGE / "dist" / "bundle" / "cli.js"
-    return found if found.is_file() else None
+    def __init__(self, command: Path, box: Sandbox) -> None:
+        self.box = box
+        self.models = box.home / ".pi" / "agent" / "models.json"
+        self.models.parent.mkdir(parents=True)
+        (box.bin / "node").symlink_to(node(command))
+        (box.bin / "pi").symlink_to(command)
+        self.version = box.run("pi", "--version").stdout.strip()
 
+    def model(self, script: Script) -> FakeModel:
+        return ChatModel(Exact(script.replies))
 
-def prepare(box: Sandbox, url: str) -> dict[str, str]:
-    model = {"id": "scripted", "contextWindow": 128_000, "maxTokens": 4096}
-    fake = {"baseUrl": url, "apiKey": API_KEY, "api": "openai-completions", "models": [model]}
-    folder = box.home / ".pi" / "agent"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "models.json").write_text(json.dumps({"providers": {"fake": fake}}), encoding="utf-8")
-    return {}
+    def acts(self, project: Path) -> Sequence[Act]:
+        change = {"oldText": "int(sum(prices))", "newText": "round(sum(prices), 2)"}
+        return (
+            Act(Call("bash", {"command": "echo hello; ls"}), "bash", True, "hello"),
+            Act(Call("write", {"path": "cart.py", "content": SOURCE}), "write", True),
+            Act(Call("edit", {"path": "cart.py", "edits": [change]}), "edit", True),
+            Act(Call("read", {"path": "gone.py"}), "read", False, "no such file"),
+            Act(Call("bash", {"command": "echo '1 failed' >&2; exit 3"}), "bash", False, "1 failed"),
+        )
 
+    def saving(self, path: str, text: str) -> Sequence[Act]:
+        tool = "mcp__neosian_memory__memory_create"
+        return (Act(Call(tool, {"path": path, "file_text": text}), tool, True),)
 
-def ask(prompt: str, session: str) -> list[str]:
-    more = ["--session", session] if session else []
-    return ["--offline", "--approve", "--model", "fake/scripted", *more, "-p", prompt]
+    def prepare(self, url: str) -> None:
+        model = {"id": "scripted", "contextWindow": 128_000, "maxTokens": 4096}
+        fake = {"baseUrl": f"{url}/v1", "apiKey": SECRET, "api": "openai-completions", "models": [model]}
+        self.models.write_text(json.dumps({"providers": {"fake": fake}}), encoding="utf-8")
 
-
-def acts(project: Path) -> list[Act]:
-    cart = str(project / "cart.py")
-    change = {"oldText": "int(sum(prices))", "newText": "round(sum(prices), 2)"}
-    return [
-        Act("bash", {"command": "echo hello; ls"}),
-        Act("write", {"path": cart, "content": plugged.SOURCE}),
-        Act("edit", {"path": cart, "edits": [change]}),
-        Act("bash", {"command": "echo '1 failed' >&2; exit 3"}, False),
-        Act("read", {"path": str(project / "missing.md")}, False),
-    ]
-
-
-def more() -> Mapping[str, Sequence[Step]]:
-    return {}
+    def session(self, *prompts: str) -> str:
+        said = []
+        for number, prompt in enumerate(prompts):
+            again = ("-c",) if number else ()
+            words = ("--offline", "--approve", "--model", "fake/scripted", *again, "-p", prompt)
+            done = self.box.run("pi", *words)
+            said.append(told(done))
+            if done.returncode or "xtension" in done.stderr:  # one that fails is told of, and the run goes on
+                return "\n".join(said)
+        return ""
 
 
 def walk(client: Path, version: str, box: Sandbox, report: Report) -> None:
-    player = Player(sys.modules[__name__], client, box)
-    seen = box.run(PROGRAM, "--version")
-    report.need(f"the client is {version}", version in seen.stdout + seen.stderr, seen)
-    plugged.install(player, report)
-    session = plugged.first_session(player, report)
-    plugged.check_record(player, session, report)
-    plugged.second_session(player, report)
-    plugged.third_session(player, report)
-    plugged.check_traces(player, report)
-    plugged.switched_off(player, report)
-    plugged.uninstall(player, report)
+    pi = Pi(client, box)
+    report.need(f"the client is {version}", pi.version == version, pi.version)
+    settings = {
+        box.project / ".pi" / "extensions" / "neosian.ts": None,
+        box.project / ".pi" / "mcp.json": SERVERS,
+    }
+    PluggedStory(pi, box, report, settings).play()
