@@ -127,6 +127,7 @@ export default function (pi) {
       reply: null, // the newest message of the model
       typed: "",
       told: Promise.resolve(""), // what the next prompt is to be told besides
+      again: null, // the start block after a compaction
     };
     sessions.set(id, session);
     // After a reload the same session goes on, with all that it was told.
@@ -154,6 +155,7 @@ export default function (pi) {
     const text = session.typed.startsWith("/") ? session.typed : event.prompt;
     const told = session.told;
     session.told = Promise.resolve("");
+    session.again = null;
     const known = tell("prompt", { ...base(session, ctx, "UserPromptSubmit"), prompt: text });
     const blocks = await within(ANSWER, Promise.all([told, known]));
     const content = blocks ? blocks.filter(Boolean).join("\n\n") : "";
@@ -195,15 +197,17 @@ export default function (pi) {
     const trigger = event.reason === "manual" ? "manual" : "auto";
     tell("note", { ...base(session, ctx, "PreCompact"), trigger });
     tell("note", { ...base(session, ctx, "PostCompact"), trigger, text: event.compactionEntry?.summary });
-    const told = tell("start", start(session, ctx, "compact"));
-    if (ctx.isIdle()) session.told = told;
-    else return within(ANSWER, told).then((content) => remind(session, content));
+    session.again = session.told = tell("start", start(session, ctx, "compact"));
   });
 
-  /** The run goes on by itself: it is told before the model's next reply. */
-  function remind(session, content) {
-    if (content) pi.sendMessage({ customType: "neosian", content, display: false }, { deliverAs: "steer" });
-  }
+  /** After a compaction the start block is in no message any more: until a prompt brings it, it goes with every request. */
+  on("context", async ({ messages }, ctx, session) => {
+    const content = session.again && (await within(ANSWER, session.again));
+    if (!content) return;
+    const at = messages.findLastIndex((message) => message.role === "compactionSummary") + 1;
+    const block = { role: "custom", customType: "neosian", content, display: false, timestamp: Date.now() };
+    return { messages: messages.toSpliced(at, 0, block) };
+  });
 
   on("agent_settled", (event, ctx, session) => {
     stop(session, ctx, event.aborted);

@@ -3,7 +3,7 @@
 //   node plugin_driver.mjs opencode|pi PLUGIN < CALLS
 //
 // A call of OpenCode's is [hook, input, output]; one of Pi's [event, ctx]. "load" loads another copy of the file,
-// "wait" waits so many milliseconds; a call with `"later": true` in its last object is not waited for.
+// "wait" waits so many milliseconds, "known" tells of a session that OpenCode can be asked about.
 
 import { createInterface } from "node:readline";
 
@@ -20,17 +20,13 @@ async function load() {
     for (const plugin of Object.values(module)) loaded.push(await plugin({ client: { session }, directory }));
   } else {
     const handlers = {};
-    const pi = {
-      on: (name, handler) => (handlers[name] ??= []).push(handler),
-      sendMessage: (message, options) => sent.push({ message, options }),
-    };
+    const pi = { on: (name, handler) => (handlers[name] ??= []).push(handler) };
     await module.default(pi);
     loaded.push(handlers);
   }
 }
 
 const known = []; // sessions that OpenCode can be asked about
-const sent = []; // messages that were put into Pi's session
 
 async function call(given) {
   const [name, ...rest] = given;
@@ -41,12 +37,12 @@ async function call(given) {
     for (const hooks of loaded) await hooks[name]?.(...rest);
     return rest[1];
   }
-  const [event, { id = "s1", entries = [], idle = true } = {}] = rest;
+  const [event, { id = "s1", entries = [] } = {}] = rest;
   const sessionManager = { getSessionId: () => id, getEntries: () => entries };
-  const ctx = { cwd: process.cwd(), sessionManager, model: { provider: "fake", id: "one" }, isIdle: () => idle };
+  const ctx = { cwd: process.cwd(), sessionManager, model: { provider: "fake", id: "one" } };
   const results = [];
   for (const handlers of loaded) for (const handler of handlers[name] ?? []) results.push(await handler(event, ctx));
-  return { results: results.filter((result) => result !== undefined), sent: sent.splice(0) };
+  return results.filter((result) => result !== undefined);
 }
 
 await load();

@@ -20,10 +20,10 @@ def hooks(tmp_path: Path) -> Hooks:
     return Hooks(tmp_path)
 
 
-def call(name: str, entries: int = 0, *, idle: bool = False, **fields: Any) -> Call:
+def call(name: str, entries: int = 0, **fields: Any) -> Call:
     """An event in a session of so many entries."""
     kept = [{"type": "message"}] * entries
-    return [name, {"type": name, **fields}, {"id": SESSION, "entries": kept, "idle": idle}]
+    return [name, {"type": name, **fields}, {"id": SESSION, "entries": kept}]
 
 
 def begun(reason: str = "startup", entries: int = 0) -> Call:
@@ -86,10 +86,10 @@ def test_a_turn_lands_with_its_call_and_its_answer(hooks: Hooks) -> None:
 
 def test_the_start_block_comes_with_the_first_prompt_alone(hooks: Hooks) -> None:
     replies = play("pi", hooks, begun(), *turn(), *ask("go on", 5))
-    (first,) = replies[1].value["results"]
+    (first,) = replies[1].value
     assert "memory" in first["message"]["content"]
     assert (first["message"]["customType"], first["message"]["display"]) == ("neosian", False)
-    assert replies[-2].value["results"] == []
+    assert replies[-2].value == []
 
 
 def test_a_failed_call_is_one(hooks: Hooks) -> None:
@@ -145,7 +145,7 @@ def test_a_reload_is_neither_end_nor_start(hooks: Hooks) -> None:
     )
     assert begins(hooks) == ["start"]
     assert states(hooks) == ["done", "done"]
-    asked = [each.value["results"] for each in replies if each.value and each.value["results"]]
+    asked = [each.value for each in replies if each.value and each.value]
     assert len(asked) == 1
 
 
@@ -168,7 +168,7 @@ def test_a_run_that_an_extension_starts_has_no_prompt(hooks: Hooks) -> None:
         settled(),
         ended(),
     )
-    assert replies[1].value["results"] == []
+    assert replies[1].value == []
     assert (hooks.texts(), hooks.texts("answer"), states(hooks)) == ([], ["Awake."], ["done"])
 
 
@@ -208,12 +208,19 @@ def test_an_error_of_the_model_fails_the_turn(hooks: Hooks) -> None:
     assert next(line for line in hooks.lines() if line["kind"] == "answer")["error"] == "no credit"
 
 
+def compacted(reason: str = "threshold") -> Call:
+    return call("session_compact", reason=reason, compactionEntry={"summary": "So far: money."})
+
+
+def request(*roles: str) -> Call:
+    """What the next request to the model would hold."""
+    return call("context", messages=[{"role": role} for role in roles])
+
+
 def test_after_a_compaction_the_next_prompt_brings_the_start_block(hooks: Hooks) -> None:
-    compacted = call(
-        "session_compact", idle=True, reason="manual", compactionEntry={"summary": "So far: money."}
-    )
-    replies = play("pi", hooks, begun(), *turn("one"), compacted, *ask("two", 5), settled(), ended())
-    assert [len(each.value["results"]) for each in replies if each.value and each.value["results"]] == [1, 1]
+    asked = [*ask("two", 5), request("compactionSummary", "user", "custom"), settled(), ended()]
+    replies = play("pi", hooks, begun(), *turn("one"), compacted("manual"), *asked)
+    assert ["memory" in each.value[0]["message"]["content"] for each in replies if each.value] == [True, True]
     lines = [
         (line["event"], line["trigger"], line.get("text"))
         for line in hooks.lines()
@@ -222,29 +229,28 @@ def test_after_a_compaction_the_next_prompt_brings_the_start_block(hooks: Hooks)
     assert lines == [("before", "manual", None), ("after", "manual", "So far: money.")]
 
 
-def test_after_a_compaction_in_a_run_the_agent_is_told_at_once(hooks: Hooks) -> None:
-    compacted = call("session_compact", reason="threshold", compactionEntry={"summary": "So far."})
-    replies = play(
-        "pi",
-        hooks,
-        begun(),
-        *ask("one"),
-        *tool(),
-        compacted,
-        said("assistant", "On.", stopReason="stop"),
-        settled(),
-        ended(),
-    )
-    ((sent),) = [each.value["sent"] for each in replies if each.value and each.value["sent"]]
-    assert "memory" in sent[0]["message"]["content"]
-    assert sent[0]["options"] == {"deliverAs": "steer"}
+def test_after_a_compaction_in_a_run_the_start_block_goes_with_each_request(hooks: Hooks) -> None:
+    before, after = request("user", "assistant"), request("compactionSummary", "assistant", "toolResult")
+    rest = [said("assistant", "On.", stopReason="stop"), settled(), ended()]
+    replies = play("pi", hooks, begun(), *ask("one"), before, *tool(), compacted(), after, after, *rest)
+    first, again = [
+        each.value[0]["messages"] for each in replies if each.value and "messages" in each.value[0]
+    ]
+    assert [message["role"] for message in first] == [
+        "compactionSummary",
+        "custom",
+        "assistant",
+        "toolResult",
+    ]
+    assert "memory" in first[1]["content"]
+    assert again[1]["content"] == first[1]["content"]
     assert states(hooks) == ["done"]
 
 
 def test_two_copies_of_the_extension_record_once(hooks: Hooks) -> None:
     replies = play("pi", hooks, ["load"], begun(), *turn(), ended())
     hooks.check(["fix it"])
-    assert len(replies[2].value["results"]) == 1
+    assert len(replies[2].value) == 1
 
 
 def test_a_session_that_ends_in_mid_turn_is_interrupted(hooks: Hooks) -> None:
@@ -259,12 +265,12 @@ def test_without_neosian_nothing_happens(hooks: Hooks, gone: str) -> None:
     else:
         (hooks.home / "off").touch()
     replies = play("pi", hooks, begun(), *turn("x" * 1_000_000), ended())
-    assert not any(each.threw or each.value["results"] for each in replies)
+    assert not any(each.threw or each.value for each in replies)
     assert hooks.spooled() == []
 
 
 NAMES = ("input", "before_agent_start", "message_end", "tool_execution_start", "tool_execution_end", "session_compact",
-         "agent_settled", "session_start", "session_shutdown")  # fmt: skip
+         "context", "agent_settled", "session_start", "session_shutdown")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -276,6 +282,7 @@ NAMES = ("input", "before_agent_start", "message_end", "tool_execution_start", "
         [],
         {},
         {"message": None},
+        {"messages": 3},
         {"result": 3},
         {"message": {"role": "assistant", "content": 5}},
     ],
