@@ -236,7 +236,7 @@ class Keeper:
         self._put(event, Entry(event, "permission", **fields, input=None if known else data["input"]))
 
     def _stop(self, event: Event) -> None:
-        state = FAILED if event.kind == "failure" else DONE
+        state = FAILED if event.kind == "failure" else INTERRUPTED if event.data.get("aborted") else DONE
         known = self._of_id(event)
         mine = self.open is not None and self.open.is_mine(event)
         if known and not mine:

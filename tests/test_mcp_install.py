@@ -47,7 +47,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def home(private_home: Path) -> Path:
     """A home in which every client was started once."""
-    for folder in (".claude", ".codex", ".cursor", ".config/opencode", ".config/Claude"):
+    for folder in (".claude", ".codex", ".cursor", ".config/opencode", ".config/Claude", ".pi/agent"):
         (private_home / folder).mkdir(parents=True)
     return private_home
 

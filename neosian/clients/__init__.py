@@ -47,8 +47,10 @@ if TYPE_CHECKING:
 MODULES = {
     "claude-code": "neosian.clients.claude_code",
     "codex": "neosian.clients.codex",
+    "opencode": "neosian.clients.opencode",
     "gemini-cli": "neosian.clients.gemini_cli",
     "qwen-code": "neosian.clients.qwen_code",
+    "pi": "neosian.clients.pi",
 }
 """The module of each client that is recorded."""
 
@@ -60,6 +62,7 @@ INSTALLERS = {
     "opencode": "neosian.clients.opencode_install",
     "gemini-cli": "neosian.clients.gemini_install",
     "qwen-code": "neosian.clients.qwen_install",
+    "pi": "neosian.clients.pi_install",
     "cursor": "neosian.clients.cursor_install",
     "claude-desktop": "neosian.clients.claude_desktop_install",
 }
