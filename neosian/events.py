@@ -62,7 +62,8 @@ class Event:
     permission  tool, input, state (asked, denied), reason
     subagent    event (start, stop), text
     compact     event (before, after), trigger, text
-    stop        text, active, background (ids of tasks still running)
+    stop        text, active, background (ids of tasks still running), transcript (only where the client names a file
+                instead of the text: what its module needs to find the text in it)
     failure     error, text
     end         reason
     cwd         old, new

@@ -44,7 +44,10 @@ if TYPE_CHECKING:
             """What the hook of a verb (start, prompt) prints so that the model is told ``text``; "" for ""."""
 
 
-MODULES = {"claude-code": "neosian.clients.claude_code"}
+MODULES = {
+    "claude-code": "neosian.clients.claude_code",
+    "copilot-cli": "neosian.clients.copilot_cli",
+}
 """The module of each client that is recorded."""
 
 CLIENTS = tuple(MODULES)
@@ -71,6 +74,12 @@ def read(payload: dict[str, Any], spooled: Spooled) -> Event:
         words = (spooled.level, "--line", spooled.client)
         event.level = FLAG_SEPARATOR.join(filter(None, words))
     return event
+
+
+def from_transcript(event: Event) -> str:
+    """The answer that a stop left out, from the file that its client named for it; "" for none."""
+    module = _loaded(MODULES[event.client])
+    return str(module.answer(event.data["transcript"]))
 
 
 def true_client(named: str, payload: dict[str, Any]) -> str:
