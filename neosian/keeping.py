@@ -227,6 +227,8 @@ class Keeper:
         self._put(event, Entry(event, "permission", **fields, input=None if known else data["input"]))
 
     def _stop(self, event: Event) -> None:
+        if self.open and self.open.is_of_a_child(event):
+            return
         state = FAILED if event.kind == "failure" else DONE
         known = self._known(event) or (0 if event.prompt_id else self.memory.last)
         mine = self.open is not None and self.open.is_mine(event)
@@ -235,6 +237,12 @@ class Keeper:
         elif mine or event.data["text"] or self.waiting:  # else nothing was said, and nobody to say it to
             self._put(event)
             self._close(state, event)
+
+    def _interrupt(self, event: Event) -> None:
+        """A person stopped what runs."""
+        if self.open and not self.open.is_of_a_child(event):
+            self.open.use(event)
+            self._close(INTERRUPTED)
 
     def _stop_late(self, number: int, event: Event, state: str) -> None:
         turn = self.memory.turns[number]
@@ -265,6 +273,8 @@ class Keeper:
 
     def _agent(self, event: Event) -> None:
         """Of a subagent's own events only the last words count; a writer of summaries has no type and none."""
+        if self.open and event.kind == "subagent" and not event.agent:
+            self.open.child(event)
         if event.kind != "subagent" or event.data["event"] != "stop" or not event.agent_type:
             return
         launch = self.desk.launch(self.client, event.agent or "")
@@ -447,6 +457,7 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "event": Keeper._aside,
     "stop": Keeper._stop,
     "failure": Keeper._stop,
+    "interrupt": Keeper._interrupt,
     "end": Keeper._end,
 }
 # The kind of line by which an event is known again; calls and results have their ids for that.

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 MODULES = {
     "claude-code": "neosian.clients.claude_code",
     "copilot-cli": "neosian.clients.copilot_cli",
+    "kimi-code": "neosian.clients.kimi_code",
 }
 """The module of each client that is recorded."""
 
@@ -55,6 +56,8 @@ CLIENTS = tuple(MODULES)
 INSTALLERS = {
     "claude-code": "neosian.clients.claude_install",
     "codex": "neosian.clients.codex_install",
+    "copilot-cli": "neosian.clients.copilot_install",
+    "kimi-code": "neosian.clients.kimi_install",
     "opencode": "neosian.clients.opencode_install",
     "cursor": "neosian.clients.cursor_install",
     "claude-desktop": "neosian.clients.claude_desktop_install",
@@ -87,7 +90,7 @@ def read(payload: dict[str, Any], spooled: Spooled) -> Event:
 
 def from_transcript(event: Event) -> str:
     """The answer that a stop left out, from the file that its client named for it; "" for none."""
-    module = _loaded(MODULES[event.client])
+    module = loaded(MODULES[event.client])
     return str(module.answer(event.data["transcript"]))
 
 

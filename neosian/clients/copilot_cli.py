@@ -43,6 +43,7 @@ EVENTS: dict[str, tuple[int, ...]] = {
 VERB = dict.fromkeys(EVENTS, "note") | {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
+    "ErrorOccurred": "stop",
     "Stop": "stop",
     "SessionEnd": "end",
 }
@@ -224,7 +225,11 @@ def _subagent(fields: Payload) -> Payload:
 
 
 def _compact(fields: Payload) -> Payload:
-    return {"event": "before", "trigger": text_in(fields, "trigger"), "text": text_in(fields, "custom_instructions")}
+    return {
+        "event": "before",
+        "trigger": text_in(fields, "trigger"),
+        "text": text_in(fields, "custom_instructions"),
+    }
 
 
 def _stop(fields: Payload) -> Payload:

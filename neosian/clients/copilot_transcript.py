@@ -33,7 +33,11 @@ def answer(path: str, session: str, until: str) -> str:
     "" where there are none, and where ``path`` is not what the client names for ``session``: a plain file
     ``session-state/<session>/events.jsonl`` in whatever home the client has.
     """
-    if not session or path.split("/")[-3:] != [FOLDER, session, FILE] or not path.startswith("/"):
+    if (
+        session in ("", ".", "..")
+        or path.split("/")[-3:] != [FOLDER, session, FILE]
+        or not path.startswith("/")
+    ):
         return ""
     try:
         with os.fdopen(os.open(path, _FLAGS), "rb") as file:
@@ -48,7 +52,7 @@ def answer(path: str, session: str, until: str) -> str:
 def _answer(lines: Iterator[bytes], until: str) -> str:
     """What the agent said last before ``until``, back to the prompt that it answers. A subagent's lines name it."""
     for raw in lines:
-        if not any(mark in raw[:200] for mark in MARKS):
+        if not any(mark in raw for mark in MARKS):
             continue
         try:
             line = loads(raw)
