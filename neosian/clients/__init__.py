@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     "claude-code": "neosian.clients.claude_code",
+    "codex": "neosian.clients.codex",
     "copilot-cli": "neosian.clients.copilot_cli",
     "kimi-code": "neosian.clients.kimi_code",
 }
