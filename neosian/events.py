@@ -66,6 +66,7 @@ class Event:
     stop        text, active, background (ids of tasks still running), transcript (only where the client names a file
                 instead of the text: what its module needs to find the text in it)
     failure     error, text
+    error       error, text: a request failed, and the client may try again
     interrupt   reason: a person stopped the turn
     end         reason
     cwd         old, new

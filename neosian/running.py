@@ -29,8 +29,8 @@ class Running:
     """
 
     __slots__ = (
-        "again", "began", "ended", "entries", "events", "first", "ids", "launches", "note", "number", "prompt_id",
-        "stopped",
+        "again", "began", "ended", "entries", "error", "events", "first", "ids", "launches", "note", "number",
+        "prompt_id", "stopped",
     )  # fmt: skip
 
     def __init__(self, number: int, first: Event, again: bool = False) -> None:
@@ -43,6 +43,7 @@ class Running:
         self.events: dict[Event, None] = {}
         self.ids: dict[str, set[str]] = {}
         self.launches: dict[str, Launch] = {}
+        self.error: Event | None = None  # that ends the turn, if nothing follows
         self.began = self.stopped = self.ended = 0  # of subagents without a name: starts, own stops, ends
 
     def add(self, *entries: Entry) -> None:

@@ -13,7 +13,17 @@ from __future__ import annotations
 
 import time
 
-from neosian.clients._reading import as_json, dict_in, event_of, readable, text_in, unknown, utf16
+from neosian.clients._reading import (
+    as_json,
+    dict_in,
+    event_of,
+    readable,
+    session_end,
+    text_in,
+    tool_call,
+    unknown,
+    utf16,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,25 +38,19 @@ NAME = "copilot-cli"
 TITLE = "GitHub Copilot CLI"
 
 OLDEST = (1, 0, 102)
-EVENTS: dict[str, tuple[int, ...]] = {
-    "SessionStart": OLDEST,
-    "UserPromptSubmit": OLDEST,
-    "PreToolUse": OLDEST,
-    "PostToolUse": OLDEST,
-    "PostToolUseFailure": OLDEST,
-    "SubagentStop": OLDEST,
-    "PreCompact": OLDEST,
-    "ErrorOccurred": OLDEST,
-    "Stop": OLDEST,
-    "SessionEnd": OLDEST,
-}
-VERB = dict.fromkeys(EVENTS, "note") | {
+VERB = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
-    "ErrorOccurred": "stop",
+    "PreToolUse": "note",
+    "PostToolUse": "note",
+    "PostToolUseFailure": "note",
+    "SubagentStop": "note",
+    "PreCompact": "note",
+    "ErrorOccurred": "note",
     "Stop": "stop",
     "SessionEnd": "end",
 }
+EVENTS: dict[str, tuple[int, ...]] = dict.fromkeys(VERB, OLDEST)
 
 START_LIMIT = 9_500  # UTF-16 code units; 30,000 were tried and came whole
 STARTS_WITH_PROMPT = False
@@ -178,8 +182,10 @@ def _start(fields: Payload) -> Payload:
 
 
 def _prompt(fields: Payload) -> Payload:
+    """A prompt typed while a turn runs comes when that has stopped, or not at all where it is handed to the turn."""
     text = text_in(fields, "prompt")
-    return {"text": text, "notification": _notification(text) if text.startswith(NOTIFIED) else None}
+    note = _notification(text) if text.startswith(NOTIFIED) else None
+    return {"text": text, "notification": note, "steers": False}
 
 
 def _notification(text: str) -> Payload:
@@ -188,12 +194,8 @@ def _notification(text: str) -> Payload:
     return {"call": "", "task": "", "status": status, "summary": summary}
 
 
-def _call(fields: Payload) -> Payload:
-    return {"tool": text_in(fields, "tool_name"), "input": dict_in(fields, "tool_input")}
-
-
 def _result(fields: Payload) -> Payload:
-    call, result = _call(fields), dict_in(fields, "tool_result")
+    call, result = tool_call(fields), dict_in(fields, "tool_result")
     text = readable(result.get("text_result_for_llm"))
     ok = {"": None, "success": True}.get(text_in(result, "result_type"), False)
     if ok and call["tool"] in SHELLS:
@@ -202,7 +204,7 @@ def _result(fields: Payload) -> Payload:
 
 
 def _failed(fields: Payload) -> Payload:
-    return _ended(_call(fields), readable(fields.get("error")), False)
+    return _ended(tool_call(fields), readable(fields.get("error")), False)
 
 
 def _ended(call: Payload, text: str, ok: bool | None) -> Payload:
@@ -216,7 +218,7 @@ def _shell_ended_well(text: str) -> bool:
 
 
 def _permission(fields: Payload) -> Payload:
-    return {**_call(fields), "state": "asked", "reason": ""}
+    return {**tool_call(fields), "state": "asked", "reason": ""}
 
 
 def _subagent(fields: Payload) -> Payload:
@@ -246,26 +248,22 @@ def _stop(fields: Payload) -> Payload:
 
 
 def _error(fields: Payload) -> Payload:
-    """Without the stack, which tells of the client's own code."""
+    """One comes with each try that failed, the last included. Without the stack, which tells of the client's code."""
     error = fields.get("error")
     return {"error": readable(error.get("message") if isinstance(error, dict) else error), "text": ""}
-
-
-def _end(fields: Payload) -> Payload:
-    return {"reason": text_in(fields, "reason")}
 
 
 READERS: dict[str, tuple[str, Callable[[Payload], Payload] | None]] = {
     "SessionStart": ("start", _start),
     "UserPromptSubmit": ("prompt", _prompt),
-    "PreToolUse": ("call", _call),
+    "PreToolUse": ("call", tool_call),
     "PostToolUse": ("result", _result),
     "PostToolUseFailure": ("result", _failed),
     "PermissionRequest": ("permission", _permission),
     "SubagentStart": ("subagent", _subagent),
     "SubagentStop": ("subagent", _subagent),
     "PreCompact": ("compact", _compact),
-    "ErrorOccurred": ("failure", _error),
+    "ErrorOccurred": ("error", _error),
     "Stop": ("stop", _stop),
-    "SessionEnd": ("end", _end),
+    "SessionEnd": ("end", session_end),
 }

@@ -10,7 +10,16 @@ started without waiting for it: some never run. What a subagent calls comes unde
 from __future__ import annotations
 
 from neosian import payload as text_of
-from neosian.clients._reading import dict_in, event_of, readable, text_in, unknown, utf16
+from neosian.clients._reading import (
+    event_of,
+    readable,
+    session_end,
+    session_start,
+    text_in,
+    tool_call,
+    unknown,
+    utf16,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,31 +34,23 @@ NAME = "kimi-code"
 TITLE = "Kimi Code"
 
 OLDEST = (2, 1, 0)
-EVENTS: dict[str, tuple[int, ...]] = {
-    "SessionStart": OLDEST,
-    "UserPromptSubmit": OLDEST,
-    "PreToolUse": OLDEST,
-    "PostToolUse": OLDEST,
-    "PostToolUseFailure": OLDEST,
-    "PermissionResult": OLDEST,
-    "SubagentStart": OLDEST,
-    "SubagentStop": OLDEST,
-    "PreCompact": OLDEST,
-    "PostCompact": OLDEST,
-    "Stop": OLDEST,
-    "StopFailure": OLDEST,
-    "Interrupt": OLDEST,
-    "SessionEnd": OLDEST,
-}
-VERB = dict.fromkeys(EVENTS, "note") | {
+VERB = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
+    "PreToolUse": "note",
+    "PostToolUse": "note",
+    "PostToolUseFailure": "note",
+    "PermissionResult": "note",
+    "SubagentStart": "note",
+    "SubagentStop": "note",
+    "PreCompact": "note",
     "PostCompact": "start",
     "Stop": "stop",
     "StopFailure": "stop",
     "Interrupt": "stop",
     "SessionEnd": "end",
 }
+EVENTS: dict[str, tuple[int, ...]] = dict.fromkeys(VERB, OLDEST)
 
 START_LIMIT = 9_500  # UTF-16 code units; the client has no limit of its own
 STARTS_WITH_PROMPT = True
@@ -83,10 +84,6 @@ def parse(payload: Payload, spooled: Spooled) -> Event:
 # One reader for each event: what of the payload becomes `Event.data`.
 
 
-def _start(payload: Payload) -> Payload:
-    return {"source": text_in(payload, "source"), "model": text_in(payload, "model")}
-
-
 def _prompt(payload: Payload) -> Payload:
     """``steers``: it was handed to the turn that runs."""
     text = _parts(payload.get("prompt"))
@@ -103,10 +100,6 @@ def _parts(prompt: Any) -> str:
     return text_of.joined([text for text in texts if text] or [""])
 
 
-def _call(payload: Payload) -> Payload:
-    return {"tool": text_in(payload, "tool_name"), "input": dict_in(payload, "tool_input")}
-
-
 def _result(payload: Payload) -> Payload:
     return _ended(payload, readable(payload.get("tool_output")), True)
 
@@ -118,14 +111,14 @@ def _failed(payload: Payload) -> Payload:
 
 def _ended(payload: Payload, text: str, ok: bool) -> Payload:
     return {
-        **_call(payload), "text": text, "ok": ok, "ms": None, "background": None, "agent": None, "person": False,
+        **tool_call(payload), "text": text, "ok": ok, "ms": None, "background": None, "agent": None, "person": False,
     }  # fmt: skip
 
 
 def _permission(payload: Payload) -> Payload:
     denied = text_in(payload, "decision") in ("rejected", "cancelled")
     return {
-        **_call(payload),
+        **tool_call(payload),
         "state": "denied" if denied else "asked",
         "reason": text_in(payload, "feedback"),
     }
@@ -149,14 +142,10 @@ def _failure(payload: Payload) -> Payload:
     return {"error": readable(payload.get("error_message")) or text_in(payload, "error_type"), "text": ""}
 
 
-def _reason(payload: Payload) -> Payload:
-    return {"reason": text_in(payload, "reason")}
-
-
 READERS: dict[str, tuple[str, Callable[[Payload], Payload]]] = {
-    "SessionStart": ("start", _start),
+    "SessionStart": ("start", session_start),
     "UserPromptSubmit": ("prompt", _prompt),
-    "PreToolUse": ("call", _call),
+    "PreToolUse": ("call", tool_call),
     "PostToolUse": ("result", _result),
     "PostToolUseFailure": ("result", _failed),
     "PermissionRequest": ("permission", _permission),
@@ -167,6 +156,6 @@ READERS: dict[str, tuple[str, Callable[[Payload], Payload]]] = {
     "PostCompact": ("compact", _compact),
     "Stop": ("stop", _stop),
     "StopFailure": ("failure", _failure),
-    "Interrupt": ("interrupt", _reason),
-    "SessionEnd": ("end", _reason),
+    "Interrupt": ("interrupt", session_end),
+    "SessionEnd": ("end", session_end),
 }
