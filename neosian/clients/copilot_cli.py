@@ -223,7 +223,8 @@ def _permission(fields: Payload) -> Payload:
 
 def _subagent(fields: Payload) -> Payload:
     stop = fields.get("hook_event_name", _name(fields)) == "SubagentStop"
-    return {"event": "stop" if stop else "start", "text": text_in(fields, "response")}
+    text = text_in(fields, "last_assistant_message") or text_in(fields, "response")  # by the spelling
+    return {"event": "stop" if stop else "start", "text": text}
 
 
 def _compact(fields: Payload) -> Payload:
