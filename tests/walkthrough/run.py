@@ -20,7 +20,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario, UnavailableError
 
-CLIENTS = {"claude-code": "tests.walkthrough.claude_code", "codex": "tests.walkthrough.codex"}
+CLIENTS = {
+    "claude-code": "tests.walkthrough.claude_code",
+    "codex": "tests.walkthrough.codex",
+    "copilot-cli": "tests.walkthrough.copilot_cli",
+    "kimi-code": "tests.walkthrough.kimi_code",
+}
 
 
 def main(argv: list[str] | None = None) -> int:
