@@ -470,6 +470,7 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "error": Keeper._error,
     "interrupt": Keeper._interrupt,
     "end": Keeper._end,
+    "nothing": lambda keeper, event: None,
 }
 # The kind of line by which an event is known again; calls and results have their ids for that.
 LINE_OF = {"start": "session", "end": "session", "stop": "answer", "failure": "answer"} | {

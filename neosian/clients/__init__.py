@@ -49,6 +49,8 @@ MODULES = {
     "codex": "neosian.clients.codex",
     "copilot-cli": "neosian.clients.copilot_cli",
     "kimi-code": "neosian.clients.kimi_code",
+    "gemini-cli": "neosian.clients.gemini_cli",
+    "qwen-code": "neosian.clients.qwen_code",
 }
 """The module of each client that is recorded."""
 
@@ -60,6 +62,8 @@ INSTALLERS = {
     "copilot-cli": "neosian.clients.copilot_install",
     "kimi-code": "neosian.clients.kimi_install",
     "opencode": "neosian.clients.opencode_install",
+    "gemini-cli": "neosian.clients.gemini_install",
+    "qwen-code": "neosian.clients.qwen_install",
     "cursor": "neosian.clients.cursor_install",
     "claude-desktop": "neosian.clients.claude_desktop_install",
 }

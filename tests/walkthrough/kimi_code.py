@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.walkthrough.fake_chat import ChatModel
-from tests.walkthrough.fake_model import Call, FakeModel, Handler, Json, Request, Script
+from tests.walkthrough.fake_model import Call, FakeModel, Json, Script, Step
 from tests.walkthrough.harness import Report, Row, Sandbox, node, npm_command, told
 from tests.walkthrough.story import SERVER, Act, Story
 
@@ -51,17 +51,12 @@ command = "true"
 """
 
 
-class SlowModel(ChatModel):
-    """A model that thinks."""
+class Thinking(Script):
+    """What a model says that thinks before each reply."""
 
-    def handler(self) -> type[Handler]:
-        return _Slow
-
-
-class _Slow(ChatHandler):
-    def answer(self, request: Request, body: Json) -> None:
+    def pick(self, body: Json) -> Step:
         time.sleep(THINKING)
-        super().answer(request, body)
+        return super().pick(body)
 
 
 def obtain(version: str, cache: Path) -> Path:
@@ -82,7 +77,7 @@ class Kimi:
         self.version = box.run("kimi", "--version").stdout.strip()
 
     def model(self, script: Script) -> FakeModel:
-        return SlowModel(script)
+        return ChatModel(Thinking(script.replies))
 
     def acts(self, project: Path) -> Sequence[Act]:
         cart, gone = str(project / "cart.py"), str(project / "gone.py")

@@ -25,6 +25,8 @@ CLIENTS = {
     "codex": "tests.walkthrough.codex",
     "copilot-cli": "tests.walkthrough.copilot_cli",
     "kimi-code": "tests.walkthrough.kimi_code",
+    "gemini-cli": "tests.walkthrough.gemini_cli",
+    "qwen-code": "tests.walkthrough.qwen_code",
 }
 
 
