@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,8 @@ def test_events_are_in_the_order_of_the_clients_own_time() -> None:
     late = Spooled(name="b", client=NAME, at=began + 1.2, tick=51.2, boot="one")
     early = Spooled(name="a", client=NAME, at=began + 1.1, tick=51.1, boot="one")
     start, prompt = clients.read(first, late), clients.read(second, early)
-    assert (start.tick, prompt.tick) == (pytest.approx(50.585), pytest.approx(50.728))
-    assert (start.at, prompt.at) == (pytest.approx(began + 0.585), pytest.approx(began + 0.728))
+    assert [start.tick, prompt.tick] == pytest.approx([50.585, 50.728])
+    assert [start.at, prompt.at] == pytest.approx([began + 0.585, began + 0.728])
 
 
 def test_what_is_told_is_a_json_object() -> None:
@@ -191,6 +192,22 @@ def test_what_was_said_later_or_by_a_subagent_is_no_answer(transcript: Path) -> 
         file.write(said("A child.", agentId=CHILD))
     assert answer(transcript) == "Parent is done."
     assert answer(transcript, until="2026-11-30T04:06:50.000Z") == "Later."
+
+
+def test_a_file_that_is_still_being_written_is_waited_for(transcript: Path) -> None:
+    whole = transcript.read_bytes()
+    transcript.write_bytes(whole[: whole.index(b'"Parent is done."')])
+    assert answer(transcript) == ""
+    late = threading.Timer(0.1, transcript.write_bytes, [whole])
+    late.start()
+    found = copilot_transcript.answer(str(transcript), SESSION, STOPPED, patience=10.0)
+    late.join()
+    assert found == "Parent is done."
+
+
+def test_a_file_that_is_gone_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "session-state" / SESSION / "events.jsonl"
+    assert copilot_transcript.answer(str(path), SESSION, STOPPED, patience=1e9) == ""
 
 
 def test_an_older_turns_answer_is_not_this_ones(transcript: Path) -> None:

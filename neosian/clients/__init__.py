@@ -96,7 +96,7 @@ def read(payload: dict[str, Any], spooled: Spooled) -> Event:
 def from_transcript(event: Event) -> str:
     """The answer that a stop left out, from the file that its client named for it; "" for none."""
     module = loaded(MODULES[event.client])
-    return str(module.answer(event.data["transcript"]))
+    return str(module.answer(event))
 
 
 def true_client(named: str, payload: dict[str, Any]) -> str:

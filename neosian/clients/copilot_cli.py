@@ -64,6 +64,7 @@ STATUS = " completed with exit code "
 
 _DAY = 86_400.0
 _LATEST = 60.0  # seconds a hook may take to begin
+_FRESH, _PATIENCE = 10.0, 0.5  # seconds after a stop in which its file may be behind, and to wait for that
 
 
 def shown(verb: str, text: str) -> str:
@@ -102,12 +103,13 @@ def parse(payload: Payload, spooled: Spooled) -> Event:
     return event
 
 
-def answer(transcript: Payload) -> str:
-    """The answer that a stop left out, from the file that it named (``transcript`` of its event's data); "" for
-    none."""
+def answer(event: Event) -> str:
+    """The answer that a stop left out, from the file that it named (``transcript`` of its data); "" for none."""
     from neosian.clients import copilot_transcript  # only a landing comes here
 
-    return copilot_transcript.answer(transcript["path"], transcript["session"], transcript["until"])
+    named = event.data["transcript"]
+    patience = _PATIENCE if time.time() - event.at < _FRESH else 0.0
+    return copilot_transcript.answer(named["path"], named["session"], named["until"], patience)
 
 
 def _late(stamp: Any, at: float) -> float:

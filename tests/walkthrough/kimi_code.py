@@ -119,12 +119,14 @@ def _shell(command: str) -> Call:
 def walk(client: Path, version: str, box: Sandbox, report: Report) -> None:
     kimi = Kimi(client, box)
     report.need(f"the client is {version}", kimi.version == version, kimi.version)
-    servers = box.project / ".kimi-code" / "mcp.json"
+    servers = (
+        box.home / ".kimi-code" / "mcp.json"
+    )  # a project's file counts where a person has trusted its folder
     story = Story(kimi, box, report, {kimi.config: CONFIG, servers: None}, answers=False)
-    story.install()
+    story.install("--user")
     box.listen()
     story.first()
     story.second()
     story.traces()
     kimi.prepare(NOWHERE)
-    story.uninstall()
+    story.uninstall("--user")
