@@ -95,7 +95,11 @@ class Kimi:
 
     def saving(self, path: str, text: str) -> Sequence[Act]:
         tool = f"mcp__{SERVER}__memory_create"
-        return (Act(Call(tool, {"path": path, "file_text": text}), tool, True),)
+        # A run does not wait for a server that is starting.
+        return (
+            Act(_shell("sleep 5"), "Bash", True),
+            Act(Call(tool, {"path": path, "file_text": text}), tool, True),
+        )
 
     def prepare(self, url: str) -> None:
         text = self.config.read_text(encoding="utf-8")
