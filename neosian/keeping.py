@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neosian.order import MADE
 from neosian.running import Entry, Running, answer, last_words, numbered, outcome, unended
 from neosian.turns import DONE, FAILED, INTERRUPTED, NOTIFIED, UNFINISHED, Launch, Memory, stamp
 
@@ -107,7 +108,8 @@ class Keeper:
 
     def _came_before(self, event: Event) -> bool:
         """Whether this very event has landed: a crash may leave it in the spool."""
-        kind = LINE_OF.get(event.kind)
+        nameless = event.call is not None and event.call.startswith(MADE)
+        kind = (NAMELESS if nameless else LINE_OF).get(event.kind)
         return kind is not None and (kind, stamp(event.at)) in self.landed
 
     # One method for each kind of event
@@ -230,7 +232,7 @@ class Keeper:
         if self.open and self.open.is_of_a_child(event):
             return
         state = FAILED if event.kind == "failure" else DONE
-        known = self._known(event) or (0 if event.prompt_id else self.memory.last)
+        known = self._of_id(event)
         mine = self.open is not None and self.open.is_mine(event)
         if known and not mine:
             self._stop_late(known, event, state)
@@ -285,7 +287,7 @@ class Keeper:
             return
         launch = self.desk.launch(self.client, event.agent or "")
         keeper = self.desk.keeper(self.client, launch.session) if launch else self
-        number = launch.turn if launch else self._running(event) or self._known(event)
+        number = launch.turn if launch else self._running(event) or self._of_id(event)
         told = same(event.data["text"], keeper.memory.words.get(event.agent or ""))
         if number and not told and not keeper._came_before(event):
             keeper.add(number, last_words(event, launch))
@@ -295,6 +297,10 @@ class Keeper:
     def _known(self, event: Event) -> int:
         """The landed turn that has the event's prompt id; 0 when there is none."""
         return self.memory.prompts.get(event.prompt_id or "", 0)
+
+    def _of_id(self, event: Event) -> int:
+        """The landed turn that has the event's prompt id, the newest where it has none; 0 when there is none."""
+        return self._known(event) if event.prompt_id else self.memory.last
 
     def _running(self, event: Event) -> int:
         return self.open.number if self.open and self.open.is_mine(event) else 0
@@ -472,10 +478,11 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "end": Keeper._end,
     "nothing": lambda keeper, event: None,
 }
-# The kind of line by which an event is known again; calls and results have their ids for that.
+# The kind of line by which an event is known again; calls and results have their ids for that, if any.
 LINE_OF = {"start": "session", "end": "session", "stop": "answer", "failure": "answer"} | {
     kind: kind for kind in ("prompt", "permission", "subagent", "compact", "cwd", "context", "event")
 }
+NAMELESS = {"call": "tool_call", "result": "tool_result"}  # the same where the client gives no ids
 
 
 def same(text: str, answer: str | None) -> bool:

@@ -20,13 +20,9 @@ if TYPE_CHECKING:
 
 # The hook lines of one event run side by side; their files may be this many seconds apart.
 TWIN_SECONDS = 5.0
-ENDS = (
-    "start",
-    "stop",
-    "failure",
-    "interrupt",
-    "end",
-)  # kinds of events after which no call of the turn before ends
+MADE = "neosian-"  # how the names begin that are given here
+# Kinds of events after which no call of the turn before ends.
+ENDS = ("start", "stop", "failure", "interrupt", "end")
 # Starts that give a session its id: nothing of the session can be older.
 NEW_SESSION = ("startup", "clear", "fork")
 
@@ -79,23 +75,22 @@ def with_calls(events: Iterable[Event]) -> list[Event]:
     """The events of one conversation, in order, with names for calls to which their client gives none.
 
     A result belongs to the oldest call of its turn, of the same tool with the same input, that has none yet. A name is
-    made of the event that came first, so that it is the same whenever the same events come.
+    made of the event that came first, so that it is the same whenever the same events come, named before or not.
     """
     found = list(events)
     open_calls: dict[str, list[str]] = {}
     for event in found:
         if not event.agent and (event.kind in ENDS or _opens_a_turn(event)):
             open_calls.clear()
-        if event.call is not None or event.kind not in ("call", "result"):
+        if event.kind not in ("call", "result") or not (event.call or MADE).startswith(MADE):
             continue
         asked = f"{event.agent} {event.data['tool']} {fastjson.dumps(event.data['input'], sort_keys=True)}"
         waiting = open_calls.setdefault(asked, [])
         if event.kind == "result" and waiting:
             event.call = waiting.pop(0)
             continue
-        event.call = sha1(f"{event.session} {event.spooled}".encode("utf-8", "surrogatepass")).hexdigest()[
-            :16
-        ]
+        name = sha1(f"{event.session} {event.spooled}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        event.call = MADE + name
         if event.kind == "call":
             waiting.append(event.call)
     return found

@@ -15,12 +15,13 @@ import pytest
 from neosian import clients
 from neosian.clients import copilot_cli, copilot_transcript
 from neosian.events import Spooled
+from tests.expected import DATA, event
 from tests.factories import Home
-from tests.played import DATA, event, payloads, sequence, told
+from tests.played import payloads, sequence, told
 
 NAME = "copilot-cli"
 PAYLOADS = payloads(NAME)
-SESSION = "beae1147-0739-4387-b73f-cec37922fd50"  # of events.jsonl
+SESSION = "beae1147-0739-4387-b73f-cec37922fd50"  # of events.transcript
 CHILD = "3e7b48e8-30f8-4bcd-af20-8db33e4d8914"
 STOPPED = "2026-11-30T04:06:48.245Z"
 
@@ -168,7 +169,7 @@ def transcript(tmp_path: Path) -> Path:
     """A session's file, below some home of the client."""
     path = tmp_path / "session-state" / SESSION / "events.jsonl"
     path.parent.mkdir(parents=True)
-    path.write_bytes((DATA / NAME / "events.jsonl").read_bytes())
+    path.write_bytes((DATA / NAME / "events.transcript").read_bytes())
     return path
 
 

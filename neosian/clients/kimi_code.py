@@ -60,8 +60,8 @@ MAIN = "main"  # the agent that is none of the subagents
 
 
 def shown(verb: str, text: str) -> str:
-    """What a hook prints for the model to read: plain text, and nothing at a start, where nobody reads it."""
-    return text if verb == "prompt" else ""
+    """What a hook prints for the model to read: plain text, read with a prompt only."""
+    return text
 
 
 def session_of(environ: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -56,8 +57,8 @@ class Scenario(Protocol):
     """One client's module: how to get it, and the story that is played with it."""
 
     VERSION: str
-    ROW: Row
-    """What the story shows when every check holds."""
+    ROW: Row | None
+    """What the story shows of the client when every check holds; None where it is about no single one."""
 
     def obtain(self, version: str, cache: Path) -> Path:
         """The client's executable. Raises UnavailableError."""
@@ -86,6 +87,15 @@ class Report:
         """A check without which the later ones mean nothing."""
         if not self.check(what, good, otherwise):
             raise BrokenOffError(what)
+
+    @property
+    def good(self) -> bool:
+        return self.passed > 0 and not self.failed
+
+    def __add__(self, other: Report) -> Report:
+        both = Report()
+        both.passed, both.failed = self.passed + other.passed, self.failed + other.failed
+        return both
 
     def __str__(self) -> str:
         return f"{self.passed} passed, {self.failed} failed"
@@ -171,6 +181,16 @@ class Sandbox:
     def hook_runs(self) -> list[HookRun]:
         """The hooks so far, in the order in which they began."""
         return [_hook_run(path) for path in sorted(self.logs.glob("hook-*")) if (path / "status").exists()]
+
+    def save_payloads(self, file: Path) -> None:
+        """Write what the hooks were given so far, a line each, as if it had been in a home of everybody's."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = (json.dumps(run.payload, ensure_ascii=False) for run in self.hook_runs())
+        text = "".join(f"{line}\n" for line in lines)
+        for here, there in ((self.project, "/home/dev/shop"), (self.home, "/home/dev")):
+            for shape in (str(here), "-".join(re.split(r"\W", str(here)))):
+                text = text.replace(shape, there if shape == str(here) else there.replace("/", "-"))
+        file.write_text(text, encoding="utf-8")
 
     def git(self, *args: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
         return self.run("git", "-C", str(folder or self.project), *args)
