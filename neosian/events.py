@@ -54,7 +54,8 @@ class Event:
 
     ==========  =====================================================================================
     start       source, model
-    prompt      text, notification (None, or call, task, status, summary of ended background work)
+    prompt      text, notification (None, or call, task, status, summary of ended background work), steers (only
+                where the client says whether the prompt goes to the turn that runs)
     call        tool, input
     result      tool, input, text, ok (None: not told), ms, background (task id: only the launch is over),
                 agent (id of the subagent that the call ran), person (the text is a person's words)
@@ -62,8 +63,11 @@ class Event:
     permission  tool, input, state (asked, denied), reason
     subagent    event (start, stop), text
     compact     event (before, after), trigger, text
-    stop        text, active, background (ids of tasks still running)
+    stop        text, active, background (ids of tasks still running), transcript (only where the client names a file
+                instead of the text: what its module needs to find the text in it)
     failure     error, text
+    error       error, text: a request failed, and the client may try again
+    interrupt   reason: a person stopped the turn
     end         reason
     cwd         old, new
     context     event, commit, shown, text: what we injected ourselves

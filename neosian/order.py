@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 # The hook lines of one event run side by side; their files may be this many seconds apart.
 TWIN_SECONDS = 5.0
 MADE = "neosian-"  # how the names begin that are given here
-ENDS = ("start", "stop", "failure", "end")  # kinds of events after which no call of the turn before ends
+# Kinds of events after which no call of the turn before ends.
+ENDS = ("start", "stop", "failure", "interrupt", "end")
 # Starts that give a session its id: nothing of the session can be older.
 NEW_SESSION = ("startup", "clear", "fork")
 
@@ -79,7 +80,7 @@ def with_calls(events: Iterable[Event]) -> list[Event]:
     found = list(events)
     open_calls: dict[str, list[str]] = {}
     for event in found:
-        if not event.agent and (event.kind in ENDS or (event.kind == "prompt" and event.prompt_id)):
+        if not event.agent and (event.kind in ENDS or _opens_a_turn(event)):
             open_calls.clear()
         if event.kind not in ("call", "result") or not (event.call or MADE).startswith(MADE):
             continue
@@ -93,6 +94,10 @@ def with_calls(events: Iterable[Event]) -> list[Event]:
         if event.kind == "call":
             waiting.append(event.call)
     return found
+
+
+def _opens_a_turn(event: Event) -> bool:
+    return event.kind == "prompt" and (event.prompt_id is not None or event.data.get("steers") is False)
 
 
 def _together(one: Event, other: Event) -> bool:

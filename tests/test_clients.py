@@ -25,7 +25,7 @@ from tests.recorded import BEGAN, landed
 
 KINDS = {
     "start", "prompt", "call", "result", "batch", "permission", "subagent", "compact", "stop", "failure", "end", "cwd",
-    "event", "nothing",
+    "event", "nothing", "interrupt", "error",
 }  # fmt: skip
 SESSIONS = ("session_id", "sessionId", "conversation_id", "session")  # keys under which a session stands
 SINGLE = [(client, path) for client in CLIENTS for path in payloads(client)]

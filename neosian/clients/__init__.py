@@ -48,6 +48,8 @@ MODULES = {
     "claude-code": "neosian.clients.claude_code",
     "codex": "neosian.clients.codex",
     "opencode": "neosian.clients.opencode",
+    "copilot-cli": "neosian.clients.copilot_cli",
+    "kimi-code": "neosian.clients.kimi_code",
     "gemini-cli": "neosian.clients.gemini_cli",
     "qwen-code": "neosian.clients.qwen_code",
     "pi": "neosian.clients.pi",
@@ -59,6 +61,8 @@ CLIENTS = tuple(MODULES)
 INSTALLERS = {
     "claude-code": "neosian.clients.claude_install",
     "codex": "neosian.clients.codex_install",
+    "copilot-cli": "neosian.clients.copilot_install",
+    "kimi-code": "neosian.clients.kimi_install",
     "opencode": "neosian.clients.opencode_install",
     "gemini-cli": "neosian.clients.gemini_install",
     "qwen-code": "neosian.clients.qwen_install",
@@ -90,6 +94,12 @@ def read(payload: dict[str, Any], spooled: Spooled) -> Event:
         words = (spooled.level, "--line", spooled.client)
         event.level = FLAG_SEPARATOR.join(filter(None, words))
     return event
+
+
+def from_transcript(event: Event) -> str:
+    """The answer that a stop left out, from the file that its client named for it; "" for none."""
+    module = loaded(MODULES[event.client])
+    return str(module.answer(event))
 
 
 def true_client(named: str, payload: dict[str, Any]) -> str:

@@ -25,6 +25,8 @@ CLIENTS = {
     "claude-code": "tests.walkthrough.claude_code",
     "codex": "tests.walkthrough.codex",
     "opencode": "tests.walkthrough.opencode",
+    "copilot-cli": "tests.walkthrough.copilot_cli",
+    "kimi-code": "tests.walkthrough.kimi_code",
     "gemini-cli": "tests.walkthrough.gemini_cli",
     "qwen-code": "tests.walkthrough.qwen_code",
     "pi": "tests.walkthrough.pi",
