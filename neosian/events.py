@@ -57,17 +57,20 @@ class Event:
     prompt      text, notification (None, or call, task, status, summary of ended background work)
     call        tool, input
     result      tool, input, text, ok (None: not told), ms, background (task id: only the launch is over),
-                agent (id of the subagent that the call ran), person (the text is a person's words)
+                agent (id of the subagent that the call ran), person (the text is a person's words),
+                echo (only there when true: without an id, and told of by other events too)
     batch       calls: list of {call, tool, input, text, ok, person}
     permission  tool, input, state (asked, denied), reason
+    said        text: the agent's last words, where its stop does not tell them
     subagent    event (start, stop), text
     compact     event (before, after), trigger, text
-    stop        text, active, background (ids of tasks still running)
+    stop        text, active, background (ids of tasks still running), aborted (only where a person may have done it)
     failure     error, text
     end         reason
     cwd         old, new
     context     event, commit, shown, text: what we injected ourselves
     event       payload (as it came), opens (whether it can open a turn): anything not known
+    nothing     no data: the client says something that is none of a person's or an agent's doing
     ==========  =====================================================================================
 
     ``spooled`` is the name of its spool file and unique; ``agent`` is set inside a subagent.

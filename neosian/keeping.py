@@ -226,8 +226,18 @@ class Keeper:
         known = self.open is not None and self.open.has("tool_call", call)
         self._put(event, Entry(event, "permission", **fields, input=None if known else data["input"]))
 
+    def _said(self, event: Event) -> None:
+        """What the agent said last, of a client whose stop does not tell it; it may come after the stop."""
+        known = self._known(event)
+        if known and not self._running(event):
+            self._stop_late(known, event, self.memory.turns[known].state)
+            return
+        self._put(event)
+        assert self.open is not None
+        self.open.said = event
+
     def _stop(self, event: Event) -> None:
-        state = FAILED if event.kind == "failure" else DONE
+        state = FAILED if event.kind == "failure" else INTERRUPTED if event.data.get("aborted") else DONE
         known = self._known(event) or (0 if event.prompt_id else self.memory.last)
         mine = self.open is not None and self.open.is_mine(event)
         if known and not mine:
@@ -337,8 +347,11 @@ class Keeper:
         queued = [] if over else turn.queued()
         self.waiting += queued
         turn.settle(queued)
-        if stop is not None and (stop.data["text"] or stop.data.get("error")):
-            turn.insert(answer(stop))
+        said = turn.said.data["text"] if turn.said else ""
+        if stop is not None and (stop.data["text"] or stop.data.get("error") or said):
+            turn.insert(answer(stop, said))
+        elif turn.said and said:
+            turn.insert(answer(turn.said))
         events = list(turn.events)
         if turn.again:
             self._late(turn.number, turn.entries, state=state, event=turn.first, events=events)
@@ -397,7 +410,7 @@ class Keeper:
             del line["cwd"]
         if line.get("from") == NOTIFIED:
             return line | self._launched_by(line)
-        if line["kind"] == "subagent" and "call" not in line:
+        if line["kind"] == "subagent" and "call" not in line and "agent" in line:
             launch = self.desk.launch(self.client, line["agent"])
             return line | ({"call": launch.call} if launch else {})
         return line
@@ -440,6 +453,7 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "result": Keeper._result,
     "batch": Keeper._batch,
     "permission": Keeper._permission,
+    "said": Keeper._said,
     "subagent": Keeper._agent,
     "compact": Keeper._aside,
     "cwd": Keeper._aside,
@@ -448,6 +462,7 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "stop": Keeper._stop,
     "failure": Keeper._stop,
     "end": Keeper._end,
+    "nothing": lambda keeper, event: None,
 }
 # The kind of line by which an event is known again; calls and results have their ids for that.
 LINE_OF = {"start": "session", "end": "session", "stop": "answer", "failure": "answer"} | {

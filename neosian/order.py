@@ -61,6 +61,14 @@ def without_twins(events: Iterable[Event]) -> list[Event]:
     return kept
 
 
+def without_echoes(events: Iterable[Event]) -> list[Event]:
+    """The events without those that tell of a call a second time, and without its id: they count only in a turn that
+    nothing else tells of calls."""
+    found = list(events)
+    told = {event.prompt_id for event in found if event.kind in ("call", "result") and event.call}
+    return [event for event in found if not (event.data.get("echo") and event.prompt_id in told)]
+
+
 def _together(one: Event, other: Event) -> bool:
     if one.tick is not None and other.tick is not None and one.boot == other.boot:
         return abs(one.tick - other.tick) <= TWIN_SECONDS

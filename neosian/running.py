@@ -28,7 +28,18 @@ class Running:
     ``events`` are those it uses up, in order; ``ids`` leads from a kind of line to the calls that have one.
     """
 
-    __slots__ = ("again", "entries", "events", "first", "ids", "launches", "note", "number", "prompt_id")
+    __slots__ = (
+        "again",
+        "entries",
+        "events",
+        "first",
+        "ids",
+        "launches",
+        "note",
+        "number",
+        "prompt_id",
+        "said",
+    )
 
     def __init__(self, number: int, first: Event, again: bool = False) -> None:
         self.number = number
@@ -36,6 +47,7 @@ class Running:
         self.first = first
         self.again = again
         self.note: Line | None = None
+        self.said: Event | None = None  # with the agent's last words, where its stop does not tell them
         self.entries: list[Entry] = []
         self.events: dict[Event, None] = {}
         self.ids: dict[str, set[str]] = {}
@@ -119,10 +131,11 @@ def unended(event: Event, call: str, **fields: object) -> Entry:
     return entry
 
 
-def answer(event: Event) -> Entry:
+def answer(event: Event, said: str = "") -> Entry:
+    """The line of an answer. ``said``: its text, where the event has none."""
     data = event.data
     fields = {"error": data.get("error") or None, "background": data.get("background") or None}
-    return Entry(event, "answer", text=data["text"], **fields)
+    return Entry(event, "answer", text=data["text"] or said, **fields)
 
 
 def last_words(event: Event, launch: Launch | None) -> Entry:

@@ -29,7 +29,14 @@ from tests.factories import Home
 from tests.test_settings import texts
 
 PROGRAM = mcp_install._installed()
-WRITTEN = ["claude-code", "cursor", "opencode"]  # those that have a project's file too
+WRITTEN = [
+    "claude-code",
+    "crush",
+    "cursor",
+    "opencode",
+    "vscode",
+    "zed",
+]  # those that have a project's file too
 
 
 class Result(NamedTuple):
@@ -47,8 +54,10 @@ Run = Callable[..., Result]
 @pytest.fixture
 def home(private_home: Path) -> Path:
     """A home in which every client was started once."""
-    for folder in (".claude", ".codex", ".cursor", ".config/opencode", ".config/Claude"):
+    for folder in (".claude", ".cline", ".codex", ".codeium/windsurf", ".cursor"):
         (private_home / folder).mkdir(parents=True)
+    for folder in ("Claude", "Code/User", "crush", "goose", "opencode", "zed"):
+        (private_home / ".config" / folder).mkdir(parents=True)
     return private_home
 
 
