@@ -228,7 +228,7 @@ class Keeper:
 
     def _said(self, event: Event) -> None:
         """What the agent said last, of a client whose stop does not tell it; it may come after the stop."""
-        known = self._known(event)
+        known = self._of_id(event)
         if known and not self._running(event):
             self._stop_late(known, event, self.memory.turns[known].state)
             return

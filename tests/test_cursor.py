@@ -30,7 +30,9 @@ def said(name: str, **fields: Any) -> dict[str, Any]:
 
 
 def event(payload: dict[str, Any], line: str = "cursor", second: float = 0.0) -> Event:
-    spooled = Spooled(name=f"{BEGAN + second:.3f}-{line}", client=line, at=BEGAN + second, cwd="/home/dev/.cursor")
+    spooled = Spooled(
+        name=f"{BEGAN + second:.3f}-{line}", client=line, at=BEGAN + second, cwd="/home/dev/.cursor"
+    )
     return clients.read(payload, spooled)
 
 
@@ -110,7 +112,10 @@ def test_the_last_words_before_a_stop_are_the_answer() -> None:
 def test_words_that_come_after_the_stop_are_added_once() -> None:
     late = [said("after_agent_response", text="It is 8431.")] * 2
     payloads = [said("before_submit_prompt"), said("stop"), *late]
-    for record in (turns(*payloads), landed([event(p, second=n) for n, p in enumerate(payloads)], lambda _: True)):
+    for record in (
+        turns(*payloads),
+        landed([event(p, second=n) for n, p in enumerate(payloads)], lambda _: True),
+    ):
         (turn,) = record.turns()
         assert [line["text"] for line in turn.lines if line["kind"] == "answer"] == ["It is 8431."]
 
@@ -188,7 +193,10 @@ def test_hooks_go_beside_a_persons_and_out_again(
     assert "Not verified" in capsys.readouterr().err
     hooks = json.loads(file.read_text("utf-8"))["hooks"]
     assert set(hooks) == set(cursor.EVENTS)
-    assert [entry["command"].rpartition('"$h" ')[2] for entry in hooks["stop"]] == ["./mine.sh", "cursor stop"]
+    assert [entry["command"].rpartition('"$h" ')[2] for entry in hooks["stop"]] == [
+        "./mine.sh",
+        "cursor stop",
+    ]
     assert cli.main(["record", "uninstall", *words]) == 0
     assert file.read_bytes() == mine.encode()
     assert os.listdir(file.parent) == ["hooks.json"]
