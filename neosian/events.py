@@ -55,10 +55,9 @@ class Event:
     ==========  =====================================================================================
     start       source, model
     prompt      text, notification (None, or call, task, status, summary of ended background work)
-    call        tool, input
+    call        tool, input; of a call and a result that other events tell of too: echo (true)
     result      tool, input, text, ok (None: not told), ms, background (task id: only the launch is over),
-                agent (id of the subagent that the call ran), person (the text is a person's words),
-                echo (only there when true: without an id, and told of by other events too)
+                agent (id of the subagent that the call ran), person (the text is a person's words)
     batch       calls: list of {call, tool, input, text, ok, person}
     permission  tool, input, state (asked, denied), reason
     said        text: the agent's last words, where its stop does not tell them

@@ -101,6 +101,14 @@ def test_a_child_that_ends_without_a_name_is_no_error() -> None:
     assert "subagent event=stop agent=explore agent_type=explore: It is in app.py." in told(record)
 
 
+@pytest.mark.parametrize("end", [True, False])
+def test_a_shells_own_events_count_where_no_others_tell_of_calls(end: bool) -> None:
+    shell = [said("before_shell_execution"), *([said("after_shell_execution")] if end else [])]
+    record = turns(said("before_submit_prompt"), *shell, said("stop"))
+    assert told(record).count("tool_call Shell") == 1
+    assert ("tool_result ? ended=False" in told(record)) != end
+
+
 # What the agent said -----------------------------------------------------------------------------
 
 

@@ -176,12 +176,19 @@ def _stop(payload: Payload) -> Payload:
     }
 
 
-# The second pair of a call, for what somebody installed by hand. The end alone tells all of it.
+# The second pair of a call, for what somebody installed by hand. A file's has one half only.
+
+
+def _shell_call(payload: Payload) -> Payload:
+    return {"tool": "Shell", "input": {"command": text_in(payload, "command")}, "echo": True}
 
 
 def _shell(payload: Payload) -> Payload:
-    call = {"tool": "Shell", "input": {"command": text_in(payload, "command")}}
-    return _echo(payload, call, text_in(payload, "output"), None)  # no exit status
+    return _echo(payload, _shell_call(payload), text_in(payload, "output"), None)  # no exit status
+
+
+def _served_call(payload: Payload) -> Payload:
+    return {**_call(payload), "echo": True}
 
 
 def _served(payload: Payload) -> Payload:
@@ -203,10 +210,6 @@ def _echo(payload: Payload, call: Payload, text: str, ok: bool | None) -> Payloa
     return {**_ended(payload, call, text, ok), "echo": True}
 
 
-def _nothing(payload: Payload) -> Payload:
-    return {}
-
-
 READERS: dict[str, tuple[str, Callable[[Payload], Payload]]] = {
     "sessionStart": ("start", _start),
     "beforeSubmitPrompt": ("prompt", _prompt),
@@ -219,8 +222,8 @@ READERS: dict[str, tuple[str, Callable[[Payload], Payload]]] = {
     "preCompact": ("compact", _compact),
     "stop": ("stop", _stop),
     "sessionEnd": ("end", session_end),
-    "beforeShellExecution": ("nothing", _nothing),
-    "beforeMCPExecution": ("nothing", _nothing),
+    "beforeShellExecution": ("call", _shell_call),
+    "beforeMCPExecution": ("call", _served_call),
     "afterShellExecution": ("result", _shell),
     "afterMCPExecution": ("result", _served),
     "beforeReadFile": ("result", _read),
