@@ -107,7 +107,9 @@ class Keeper:
             self._leave()
 
     def _came_before(self, event: Event) -> bool:
-        """Whether this very event has landed: a crash may leave it in the spool."""
+        """Whether this very event has landed: a crash may leave it in the spool. An echo has, with its turn."""
+        if event.data.get("echo") and self._known(event) and not self._running(event):
+            return True
         nameless = event.call is not None and event.call.startswith(MADE)
         kind = (NAMELESS if nameless else LINE_OF).get(event.kind)
         return kind is not None and (kind, stamp(event.at)) in self.landed
@@ -232,7 +234,9 @@ class Keeper:
         """What the agent said last, of a client whose stop does not tell it; it may come after the stop."""
         known = self._of_id(event)
         if known and not self._running(event):
-            self._stop_late(known, event, self.memory.turns[known].state)
+            turn = self.memory.turns[known]
+            if stamp(event.at) > turn.answered:
+                self._stop_late(known, event, turn.state)
             return
         self._put(event)
         assert self.open is not None
