@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import config, files
+from neosian import config, files, switch
 from neosian.clients import adapter
 from neosian.context import Block, start_block
 from neosian.own import is_own
@@ -36,7 +36,9 @@ def begin(
         return ""
     program = adapter(client)
     event = program.parse(entry.payload, entry.spooled)
-    if event.kind != "start" or is_own(home, event) or not first_to_answer(home, entry):
+    if event.kind != "start" or is_own(home, event) or switch.is_project_off(home, event.root or event.cwd):
+        return ""
+    if not first_to_answer(home, entry):
         return ""
     seen, _ = seen_by(home, settings, event)
     block = block_for(

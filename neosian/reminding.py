@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from neosian import config, evidence, files
+from neosian import config, evidence, files, switch
 from neosian.clients import adapter
 from neosian.own import is_own
 from neosian.spool import Spool
@@ -28,7 +28,7 @@ def remind(
     program = adapter(client)
     event = program.parse(entry.payload, entry.spooled)
     words = evidence.asked(event.data["text"]) if event.kind == "prompt" and not event.agent else ""
-    if not words or is_own(home, event):
+    if not words or is_own(home, event) or switch.is_project_off(home, event.root or event.cwd):
         return ""
     from neosian.answering import answer  # half of the cost of a prompt, which small talk has no use for
 
