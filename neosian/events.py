@@ -10,10 +10,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+FLAG_SEPARATOR = "\x1f"
+"""What stands between the words of a hook line in `Spooled.level` and `Event.level`."""
+
+
 class Spooled:
     """What the spool knows of a payload before anybody has read it.
 
-    ``event`` is the verb of the hook line (start, prompt, stop, end or note), ``level`` the text of its other flags,
+    ``client`` is the one that the hook line names and ``event`` its verb (start, prompt, stop, end or note), ``level``
+    the text of its other flags,
     ``at`` the file's time in seconds since 1970, ``tick`` seconds since boot (None where the system cannot tell)
     and ``boot`` the boot those seconds belong to.
     """

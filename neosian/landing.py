@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import adopt, fastjson, files, projects, recording, scope, switch, turns
+from neosian import adopt, clients, fastjson, files, projects, recording, scope, switch, turns
 from neosian.adopting import adopt_edits
-from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
 from neosian.errors import BrokenStoreError, DamagedError, GitError, NeosianError, UsageError
@@ -155,7 +154,7 @@ class Lander:
         try:
             if entry.spooled.event == CONTEXT:
                 return _context_event(entry)
-            return adapter(entry.spooled.client).parse(entry.payload, entry.spooled)
+            return clients.read(entry.payload, entry.spooled)
         except Exception as error:  # one payload must not stop the others
             self._set_aside([entry.spooled.name], error)
             self.failures.pop()  # the hook whose event it is tells of it itself

@@ -16,7 +16,7 @@ import zlib
 
 from neosian import files
 from neosian.errors import NeosianError
-from neosian.events import Spooled
+from neosian.events import FLAG_SEPARATOR, Spooled
 from neosian.payload import PayloadError, loads
 
 TYPE_CHECKING = False
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAGIC = b"neosian1"
-FLAG_SEPARATOR = "\x1f"
 CONTEXT = "context"
 """The verb of a spooled event that we made: the words a session was told."""
 

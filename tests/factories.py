@@ -19,8 +19,9 @@ import pytest
 
 from neosian import config, projects, scope, turns
 from neosian.clients.claude_code import VERB
+from neosian.events import FLAG_SEPARATOR
 from neosian.landing import Landed, Lander
-from neosian.spool import FLAG_SEPARATOR, Spool, header
+from neosian.spool import Spool, header
 from neosian.store import Store
 from tests.recorded import payload
 

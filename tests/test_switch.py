@@ -141,7 +141,7 @@ def test_a_payload_that_is_not_kept_is_read_to_its_end(hooks: Hooks, by: str) ->
 def test_a_session_whose_hooks_ran_elsewhere_leaves_nothing_and_is_told_nothing(home: Home) -> None:
     switch.switch_project(str(home.path), str(home.project), is_on=False)
     talk = home.talk("22222222-0000-4000-8000-000000000000", marks={"CLAUDE_PROJECT_DIR": str(home.project)})
-    assert begin(str(home.path), "claude-code", talk.start()) == ""
+    assert begin(str(home.path), talk.start()) == ""
     talk.turn("a secret of this project")
     assert home.land() == []
     assert (home.spool.names(), prompts_of(home.shop)) == ([], ["why is login slow?"])
