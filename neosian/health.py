@@ -14,9 +14,9 @@ from neosian import (
     config,
     documents,
     files,
+    install,
     matter,
     mcp_install,
-    merging,
     output,
     projects,
     recall,
@@ -50,7 +50,7 @@ def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
     """
     problems: list[dict[str, str]] = []
     scopes = [_scope(store, problems) for store in projects.stores(home)]
-    hooks = _hooks(directory)
+    hooks = install.installed_hooks(os.environ, directory)
     spool = _spool(home, problems, bool(hooks))
     clients = _clients(home, scopes)
     _home(home, problems)
@@ -60,24 +60,6 @@ def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
         "spool": spool, "clients": clients,
         "dream": state.now(home), "log": _log(home, landed), "problems": problems,
     }  # fmt: skip
-
-
-def _hooks(directory: str) -> list[dict[str, Any]]:
-    """Settings files (the user's, the project's of a directory) that hold hooks of ours, and for how many events."""
-    from neosian.clients import claude_install
-
-    places = [("user", claude_install.user_file(os.environ))]
-    if root := merging.work_tree(directory):
-        places.append(("project", claude_install.project_file(root)))
-    found = []
-    for level, path in places:
-        try:
-            events = claude_install.owned((files.read(path) or b"{}").decode("utf-8-sig"))
-        except (NeosianError, OSError, UnicodeDecodeError):
-            continue  # not plain JSON: the client itself reads nothing from it
-        if events:
-            found.append({"client": claude_install.NAME, "level": level, "file": path, "events": len(events)})
-    return found
 
 
 def _mcp(directory: str, problems: list[dict[str, str]]) -> list[dict[str, Any]]:

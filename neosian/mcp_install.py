@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from neosian import merging, projects, scope, settings
-from neosian.clients.mcp_clients import CLIENTS, SERVER, Client, Entry, Environ, servers
+from neosian.clients.installers import SERVED, installer
+from neosian.clients.mcp_clients import SERVER, Client, Entry, Environ, servers
 from neosian.errors import NeosianError, UsageError
 from neosian.merging import Look, Place, Plan
 
@@ -45,6 +46,9 @@ class _Server:
         return (
             text if servers(self.client, settings.parse(text)) else settings.remove(text, (self.client.key,))
         )
+
+    def is_empty(self, text: str) -> bool:
+        return bool(settings.parse(text) == {})
 
     def again(self, text: str, owned: Entry) -> str:
         value = settings.parse(text)
@@ -126,7 +130,7 @@ def plan_uninstall(wish: Wish, environ: Environ, cwd: str) -> Plan:
         names=names,
         warnings=tuple(_about_others(found, places)),
         refused=refused,
-        own_folder=not wish.user and os.path.dirname(found.look.file) != merging.project_folder(wish, cwd),
+        folders_in="" if wish.user else merging.project_folder(wish, cwd),
         lock=_lock(client, wish, found),
     )
     return merging.checked(plan)
@@ -136,7 +140,8 @@ def registered(environ: Environ, directory: str) -> list[dict[str, Any]]:
     """Every file, of the user's and of the project around a directory, that tells a client of our server."""
     tree = merging.work_tree(directory)
     rows = []
-    for client in CLIENTS.values():
+    for name in SERVED:
+        client = installer(name).MCP
         mine = client.user_files(environ)
         theirs = client.project_files(tree) if tree and client.project_files else ()
         places = [("user", file) for file in mine]
@@ -213,7 +218,7 @@ def _is_ours(client: Client, entry: Any) -> bool:
 
 def _levelled(wish: Wish) -> tuple[Client, Wish]:
     """The client, and the wish for the one level that it has where it has only one."""
-    client = CLIENTS[wish.client]
+    client = installer(wish.client).MCP
     if client.project_files or wish.user:
         return client, wish
     if wish.folder is not None:

@@ -21,8 +21,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from neosian import cli, health, mcp_install, merging, settings
-from neosian.clients import mcp_clients
-from neosian.clients.mcp_clients import CLIENTS, SERVER
+from neosian.clients import claude_desktop_install
+from neosian.clients.installers import SERVED, installer
+from neosian.clients.mcp_clients import SERVER, Client
 from neosian.errors import BusyError, NeosianError
 from tests.factories import Home
 from tests.test_settings import texts
@@ -83,7 +84,7 @@ def user_file(home: Path) -> Path:
 
 
 def user_file_of(client: str) -> Path:
-    return Path(CLIENTS[client].user_files(os.environ)[0])
+    return Path(installer(client).MCP.user_files(os.environ)[0])
 
 
 def entry(file: Path, key: str = "mcpServers") -> Any:
@@ -97,7 +98,7 @@ def names(folder: Path) -> list[str]:
 # What is printed ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("client", sorted(CLIENTS))
+@pytest.mark.parametrize("client", sorted(SERVED))
 def test_the_fragment_is_printed_and_nothing_is_written(
     run: Run, home: Path, project: Path, client: str
 ) -> None:
@@ -327,7 +328,7 @@ def test_claude_codes_file_of_an_older_name_goes_first(home: Path) -> None:
     ],
 )
 def test_desktops_folder_is_that_of_the_system(private_home: Path, platform: str, folder: str) -> None:
-    found = mcp_clients._desktop_home({"XDG_CONFIG_HOME": str(private_home / "x")}, platform)
+    found = claude_desktop_install._desktop_home({"XDG_CONFIG_HOME": str(private_home / "x")}, platform)
 
     assert Path(found) == private_home / folder
 
@@ -336,7 +337,7 @@ def test_desktops_folder_is_that_of_the_system(private_home: Path, platform: str
 def test_another_programs_home_is_never_made(
     run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, client: str
 ) -> None:
-    folder = Path(CLIENTS[client].home(os.environ))
+    folder = Path(installer(client).MCP.home(os.environ))
     shutil.rmtree(folder)
 
     result = run("install", "--user", "--write", client=client)
@@ -711,7 +712,7 @@ def test_codexs_file_that_cannot_be_read_is_told(run: Run, home: Path, raw: byte
 def test_a_table_is_toml_whatever_it_says(text: str) -> None:
     part = {"mcp_servers": {SERVER: {"command": text, "args": [text, "mcp"]}}}
 
-    assert tomllib.loads(CLIENTS["codex"].format.show(part)) == part
+    assert tomllib.loads(installer("codex").MCP.format.show(part)) == part
 
 
 # OpenCode's two files and its comments ------------------------------------------------------------
@@ -832,8 +833,8 @@ def test_status_tells_of_a_program_that_is_gone(home: Path, project: Path, user_
     assert [each["what"] for each in problems] == [f"{user_file} starts /gone/neosian, which is gone."]
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda client: client.name)
-def test_an_entry_gives_its_words_back(client: mcp_clients.Client) -> None:
+@pytest.mark.parametrize("client", [installer(name).MCP for name in SERVED], ids=lambda client: client.name)
+def test_an_entry_gives_its_words_back(client: Client) -> None:
     words = ["neosian", "mcp", "--scope", "team:x"]
 
     assert client.words(client.entry(words)) == words

@@ -49,6 +49,15 @@ MODULES = {"claude-code": "neosian.clients.claude_code"}
 
 CLIENTS = tuple(MODULES)
 
+INSTALLERS = {
+    "claude-code": "neosian.clients.claude_install",
+    "codex": "neosian.clients.codex_install",
+    "opencode": "neosian.clients.opencode_install",
+    "cursor": "neosian.clients.cursor_install",
+    "claude-desktop": "neosian.clients.claude_desktop_install",
+}
+"""The module that knows where each client keeps its settings, of those too that are only told of the MCP server."""
+
 
 def adapter(client: str) -> Adapter:
     """The module for ``client``. Raises `UsageError` when there is none."""
@@ -57,7 +66,7 @@ def adapter(client: str) -> Adapter:
         raise UsageError(
             f"No client is called {client!r}; known are: {', '.join(CLIENTS)}.", "neosian record --help"
         )
-    return _loaded(name)  # type: ignore[no-any-return]
+    return loaded(name)  # type: ignore[no-any-return]
 
 
 def read(payload: dict[str, Any], spooled: Spooled) -> Event:
@@ -96,6 +105,7 @@ def calling(environ: Mapping[str, str]) -> tuple[str, str] | None:
     return None
 
 
-def _loaded(name: str) -> Any:
+def loaded(name: str) -> Any:
+    """A module by its name."""
     __import__(name)
     return sys.modules[name]

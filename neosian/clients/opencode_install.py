@@ -1,0 +1,58 @@
+"""OpenCode's settings: where it is told of MCP servers. Tried with 1.18.33."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from neosian.clients.hook_files import version_in
+from neosian.clients.mcp_clients import JSON_WITH_COMMENTS, Client, Entry, Environ, config_folder
+
+NAME = "opencode"
+TITLE = "OpenCode"
+PROGRAM = "opencode"
+ADVICE = ""
+TRUST = ""
+VERIFIED = True
+OWN_MEMORY = "AGENTS.md files"
+HOOKS = None
+version = version_in
+
+
+def _home(environ: Environ) -> str:
+    named = environ.get("OPENCODE_CONFIG")
+    return (
+        os.path.dirname(os.path.abspath(named)) if named else os.path.join(config_folder(environ), "opencode")
+    )
+
+
+def _files(environ: Environ) -> tuple[str, ...]:
+    named = environ.get("OPENCODE_CONFIG")
+    return (os.path.abspath(named),) if named else _both(_home(environ), "opencode")
+
+
+def _both(folder: str, name: str) -> tuple[str, ...]:
+    return os.path.join(folder, f"{name}.json"), os.path.join(folder, f"{name}.jsonc")
+
+
+def _one_list(words: Sequence[str]) -> Entry:
+    return {"type": "local", "command": list(words), "enabled": True}
+
+
+def _of_one_list(entry: Entry) -> list[Any]:
+    words = entry.get("command")
+    return words if isinstance(words, list) else []
+
+
+MCP = Client(
+    name=NAME,
+    title=TITLE,
+    key="mcp",
+    home=_home,
+    user_files=_files,
+    project_files=lambda folder: _both(folder, "opencode"),
+    format=JSON_WITH_COMMENTS,
+    entry=_one_list,
+    words=_of_one_list,
+)
