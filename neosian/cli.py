@@ -30,6 +30,7 @@ COMMANDS = {
     "revert": "take back a change of documents, or put a document back",
     "why": "tell who wrote each line of a document, and from which turns",
     "status": "tell how the memory is doing",
+    "doctor": "look deeper than status, and mend what is safe to mend",
     "off": "record and tell nothing, everywhere or in one project",
     "on": "record and tell again",
     "project": "list the projects; rename, merge or move one",

@@ -46,7 +46,8 @@ _INSTALL = "neosian record install --client claude-code --user --write"
 def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
     """The whole state as plain values, clients' settings as they are for ``directory``.
 
-    ``problems`` is empty when all is well.
+    ``problems`` is empty when all is well; each says what it is ``about``: home, launcher, settings, client, scope,
+    lock or spool.
     """
     problems: list[dict[str, str]] = []
     scopes = [_scope(store, problems) for store in projects.stores(home)]
@@ -70,29 +71,31 @@ def _mcp(directory: str, problems: list[dict[str, str]]) -> list[dict[str, Any]]
         if os.path.isabs(program) and not os.path.exists(program):
             level = " --user" if row["level"] == "user" else ""
             again = f"neosian mcp install --client {row['client']}{level} --write"
-            _problem(problems, f"{row['file']} starts {program}, which is gone.", again)
+            _problem(problems, "client", f"{row['file']} starts {program}, which is gone.", again)
     return found
 
 
-def _problem(problems: list[dict[str, str]], what: str, hint: str) -> None:
-    problems.append({"what": what, "try": hint})
+def _problem(problems: list[dict[str, str]], about: str, what: str, hint: str) -> None:
+    problems.append({"about": about, "what": what, "try": hint})
 
 
 def _home(home: str, problems: list[dict[str, str]]) -> None:
     if os.path.exists(home) and not os.path.isdir(home):
-        _problem(problems, f"{home} is a file, not a folder.", "neosian status --root DIR")
+        _problem(problems, "home", f"{home} is a file, not a folder.", "neosian status --root DIR")
         return
     if os.path.exists(os.path.join(home, "off")):
-        _problem(problems, "Recording is switched off for this home.", f"rm {os.path.join(home, 'off')}")
+        _problem(
+            problems, "home", "Recording is switched off for this home.", f"rm {os.path.join(home, 'off')}"
+        )
     try:
         projects.find(home, os.path.join(home, "nowhere"))
     except NeosianError as error:
-        _problem(problems, str(error), error.hint)
+        _problem(problems, "settings", str(error), error.hint)
     _, wrong = config.load(home)
     if wrong:
-        _problem(problems, wrong, f"open {os.path.join(home, 'config.toml')} in an editor")
+        _problem(problems, "settings", wrong, f"open {os.path.join(home, 'config.toml')} in an editor")
     if os.path.isdir(home) and (why := _why_no_launcher(os.fspath(launcher_path(Path(home))))):
-        _problem(problems, why, _INSTALL)
+        _problem(problems, "launcher", why, _INSTALL)
 
 
 def _why_no_launcher(path: str) -> str:
@@ -118,15 +121,22 @@ def _why_no_launcher(path: str) -> str:
 def _why_no_start(programs: dict[str, str]) -> str:
     """Why the launcher's Python does not run its stub, "" when it does: without words the stub only says so."""
     command = [programs["python"], "-I", "-S", "-X", "utf8", programs["stub"]]
+    said = last_line(command)
+    return (
+        ""
+        if said.startswith("neosian: ")
+        else f"The launcher's python cannot run its stub: {' '.join(command)}: {said}."
+    )
+
+
+def last_line(command: list[str]) -> str:
+    """The last line that a program says, on stderr where it says anything there."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_STARTS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        said = str(error)
-    else:
-        said = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
-    if said.startswith("neosian: "):
-        return ""
-    return f"The launcher's python cannot run its stub: {' '.join(command)}: {said}."
+        return str(error)
+    said = done.stderr.strip() or done.stdout.strip()
+    return (said.splitlines() or [f"it ended with {done.returncode}"])[-1]
 
 
 def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
@@ -151,16 +161,18 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
         )
         if row["bad_lines"]:
             _problem(
-                problems, f"{row['bad_lines']} lines in the logs of {store.scope} cannot be read and are passed over.",
+                problems, "scope",
+                f"{row['bad_lines']} lines in the logs of {store.scope} cannot be read and are passed over.",
                 f"look at {os.path.join(store.repo.private, 'bad-lines')}",
             )  # fmt: skip
         waiting = adopt.waiting(store.repo)
         row["edits_waiting"] = [redact_path(path) for path in waiting]
         for path, why in waiting.items():
-            _problem(problems, *adopt.told_waiting(store.repo, path, why))
+            _problem(problems, "scope", *adopt.told_waiting(store.repo, path, why))
         for path in taking.kept(store.repo):
             _problem(
                 problems,
+                "scope",
                 f"{path} is a save of yours that was overtaken by a later one while a document was written.",
                 f"take from it what you need, then: rm {shlex.quote(path)}",
             )
@@ -171,11 +183,14 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
         lock = os.path.join(store.repo.git_dir, "index.lock")
         if os.path.exists(lock):
             _problem(
-                problems, f"{lock} is held, so landings wait.", "finish the git command that is open there"
+                problems,
+                "lock",
+                f"{lock} is held, so landings wait.",
+                "finish the git command that is open there",
             )
     except (NeosianError, OSError) as error:
         row["index"] = "unreadable"
-        _problem(problems, str(error), getattr(error, "hint", "") or f"git -C {store.path} fsck")
+        _problem(problems, "scope", str(error), getattr(error, "hint", "") or f"git -C {store.path} fsck")
     finally:
         store.repo.close()
     return row
@@ -191,12 +206,15 @@ def _front_matter(store: Store, row: dict[str, Any], problems: list[dict[str, st
     for each in row["front_matter"][:_NAMED]:
         _problem(
             problems,
+            "scope",
             f"{each['path']} in {store.path} has front matter that cannot be read as it stands: {each['what']}."
             " Its text is found all the same.",
             f"open {store.path}/{each['path']} in an editor",
         )
     if (more := len(row["front_matter"]) - _NAMED) > 0:
-        _problem(problems, f"So have {more} more documents in {store.path}.", "neosian status --json")
+        _problem(
+            problems, "scope", f"So have {more} more documents in {store.path}.", "neosian status --json"
+        )
 
 
 def _wrong_in(path: str, size: int) -> str:
@@ -224,12 +242,15 @@ def _spool(home: str, problems: list[dict[str, str]], has_hooks: bool) -> dict[s
     bad = [name for name in files.names(spool.bad) if not name.endswith(".why")]
     for name in bad[:5]:
         why = (files.read(os.path.join(spool.bad, name + ".why")) or b"").decode("utf-8", "replace")
-        _problem(problems, f"Event {name} is set aside: {why}", f"look at {os.path.join(spool.bad, name)}")
+        _problem(
+            problems, "spool", f"Event {name} is set aside: {why}", f"look at {os.path.join(spool.bad, name)}"
+        )
     ended = sum(1 for each in spool.peek() if each.event in ("stop", "end") and time.time() - each.at > 60)
     if ended:
         log = os.path.join(home, "log", "neosian.log")
         _problem(
             problems,
+            "spool",
             f"{ended} ended turns have not landed; the next session's start tries again.",
             f"see {log}",
         )
@@ -237,9 +258,14 @@ def _spool(home: str, problems: list[dict[str, str]], has_hooks: bool) -> dict[s
     newest = max(times, default=None)
     if newest is not None and time.time() - newest > _WAITS and not has_hooks:
         said = f"{len(names)} events wait, and no hook is installed here that would land them."
-        _problem(problems, said, _INSTALL)
+        _problem(problems, "client", said, _INSTALL)
     elif oldest is not None and time.time() - oldest > _WAITS_LONG:
-        _problem(problems, "Events have waited for hours.", f"see {os.path.join(home, 'log', 'neosian.log')}")
+        _problem(
+            problems,
+            "spool",
+            "Events have waited for hours.",
+            f"see {os.path.join(home, 'log', 'neosian.log')}",
+        )
     return {
         "waiting": len(names), "bytes": spool.backlog(), "oldest": turns.stamp(oldest) if oldest else None,
         "newest": turns.stamp(newest) if newest else None,

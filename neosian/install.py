@@ -15,7 +15,7 @@ from typing import Any
 
 from neosian import merging, resources, scope, settings
 from neosian.clients import adapter
-from neosian.clients.hook_files import HookFile, Line, Problem, Version
+from neosian.clients.hook_files import HookFile, Line, Problem, Version, lines_in
 from neosian.clients.installers import RECORDED, Installer, hooks_of, installer
 from neosian.errors import NeosianError, UsageError
 from neosian.launcher import hook_line, install_launcher
@@ -83,7 +83,7 @@ def plan_uninstall(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
 
 def installed_hooks(environ: Mapping[str, str], directory: str) -> list[dict[str, Any]]:
     """Every file, of the user's and of the project around a directory, that holds hooks of ours: client, level, file,
-    and for how many events."""
+    for how many events, and which hook lines."""
     tree = merging.work_tree(directory)
     found = []
     for name in RECORDED:
@@ -93,8 +93,11 @@ def installed_hooks(environ: Mapping[str, str], directory: str) -> list[dict[str
             places.append(("project", hooks.project_file(tree)))
         for level, file in places:
             if ours := _look(hooks, file).ours(hooks.shape):
-                row = {"client": name, "level": level, "file": file, "events": len(hooks.shape.names(ours))}
-                found.append(row)
+                shown = hooks.shape.show(hooks.shape.fragment(ours))
+                found.append({
+                    "client": name, "level": level, "file": file, "events": len(hooks.shape.names(ours)),
+                    "lines": list(lines_in(shown)),
+                })  # fmt: skip
     return found
 
 
