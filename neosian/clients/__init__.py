@@ -44,7 +44,10 @@ if TYPE_CHECKING:
             """What the hook of a verb (start, prompt) prints so that the model is told ``text``; "" for ""."""
 
 
-MODULES = {"claude-code": "neosian.clients.claude_code"}
+MODULES = {
+    "claude-code": "neosian.clients.claude_code",
+    "codex": "neosian.clients.codex",
+}
 """The module of each client that is recorded."""
 
 CLIENTS = tuple(MODULES)

@@ -78,6 +78,32 @@ def readable(value: Any) -> str:
     return text_of.compact(value)
 
 
+# Readers of events whose payloads several clients write in the same way -----------------------------
+
+
+def session_start(payload: Payload) -> Payload:
+    return {"source": text_in(payload, "source"), "model": text_in(payload, "model")}
+
+
+def tool_call(payload: Payload) -> Payload:
+    return {"tool": text_in(payload, "tool_name"), "input": dict_in(payload, "tool_input")}
+
+
+def permission(payload: Payload) -> Payload:
+    denied = payload.get("hook_event_name") == "PermissionDenied"
+    state = "denied" if denied else "asked"
+    return {**tool_call(payload), "state": state, "reason": text_in(payload, "reason")}
+
+
+def subagent(payload: Payload) -> Payload:
+    stop = payload.get("hook_event_name") == "SubagentStop"
+    return {"event": "stop" if stop else "start", "text": text_in(payload, "last_assistant_message")}
+
+
+def session_end(payload: Payload) -> Payload:
+    return {"reason": text_in(payload, "reason")}
+
+
 # Answers ------------------------------------------------------------------------------------------
 
 

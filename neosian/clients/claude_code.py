@@ -8,7 +8,21 @@ payload has of the wrong type counts as absent.
 from __future__ import annotations
 
 from neosian import payload as text_of
-from neosian.clients._reading import dict_in, event_of, list_in, number_in, readable, text_in, unknown, utf16
+from neosian.clients._reading import (
+    dict_in,
+    event_of,
+    list_in,
+    number_in,
+    permission,
+    readable,
+    session_end,
+    session_start,
+    subagent,
+    text_in,
+    tool_call,
+    unknown,
+    utf16,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,10 +100,6 @@ def parse(payload: Payload, spooled: Spooled) -> Event:
 # One reader for each event: what of the payload becomes `Event.data`.
 
 
-def _start(payload: Payload) -> Payload:
-    return {"source": text_in(payload, "source"), "model": text_in(payload, "model")}
-
-
 def _prompt(payload: Payload) -> Payload:
     from neosian.speech import notification  # only a landing comes here
 
@@ -99,10 +109,6 @@ def _prompt(payload: Payload) -> Payload:
     return {"text": text, "notification": {name: getattr(told, name) for name in names} if told else None}
 
 
-def _call(payload: Payload) -> Payload:
-    return {"tool": text_in(payload, "tool_name"), "input": dict_in(payload, "tool_input")}
-
-
 def _result(payload: Payload) -> Payload:
     tool, response = text_in(payload, "tool_name"), payload.get("tool_response")
     fields = response if isinstance(response, dict) else {}
@@ -110,7 +116,7 @@ def _result(payload: Payload) -> Payload:
     agent = text_in(fields, "agentId") or None
     answers = dict_in(fields, "answers") if tool == "AskUserQuestion" else {}
     return {
-        **_call(payload),
+        **tool_call(payload),
         "text": _answers(answers) if answers else _output(tool, response),
         "ok": True,
         "ms": number_in(payload, "duration_ms"),
@@ -122,7 +128,7 @@ def _result(payload: Payload) -> Payload:
 
 def _failed(payload: Payload) -> Payload:
     return {
-        **_call(payload),
+        **tool_call(payload),
         "text": readable(payload.get("error")),
         "ok": False,
         "ms": number_in(payload, "duration_ms"),
@@ -143,21 +149,11 @@ def _batched(call: Payload) -> Payload:
     _, said, words = text.partition(SAID) if refused else ("", "", "")
     return {
         "call": text_in(call, "tool_use_id") or None,
-        **_call(call),
+        **tool_call(call),
         "text": words if said else text,
         "ok": False if refused else None,
         "person": bool(said),
     }
-
-
-def _permission(payload: Payload) -> Payload:
-    denied = payload.get("hook_event_name") == "PermissionDenied"
-    return {**_call(payload), "state": "denied" if denied else "asked", "reason": text_in(payload, "reason")}
-
-
-def _subagent(payload: Payload) -> Payload:
-    stop = payload.get("hook_event_name") == "SubagentStop"
-    return {"event": "stop" if stop else "start", "text": text_in(payload, "last_assistant_message")}
 
 
 def _compact(payload: Payload) -> Payload:
@@ -179,10 +175,6 @@ def _failure(payload: Payload) -> Payload:
     return {"error": readable(payload.get("error")), "text": text_in(payload, "last_assistant_message")}
 
 
-def _end(payload: Payload) -> Payload:
-    return {"reason": text_in(payload, "reason")}
-
-
 def _cwd(payload: Payload) -> Payload:
     return {"old": text_in(payload, "old_cwd"), "new": text_in(payload, "new_cwd") or text_in(payload, "cwd")}
 
@@ -192,21 +184,21 @@ def _unknown(payload: Payload) -> Payload:
 
 
 READERS: dict[str, tuple[str, Callable[[Payload], Payload]]] = {
-    "SessionStart": ("start", _start),
+    "SessionStart": ("start", session_start),
     "UserPromptSubmit": ("prompt", _prompt),
-    "PreToolUse": ("call", _call),
+    "PreToolUse": ("call", tool_call),
     "PostToolUse": ("result", _result),
     "PostToolUseFailure": ("result", _failed),
     "PostToolBatch": ("batch", _batch),
-    "PermissionRequest": ("permission", _permission),
-    "PermissionDenied": ("permission", _permission),
-    "SubagentStart": ("subagent", _subagent),
-    "SubagentStop": ("subagent", _subagent),
+    "PermissionRequest": ("permission", permission),
+    "PermissionDenied": ("permission", permission),
+    "SubagentStart": ("subagent", subagent),
+    "SubagentStop": ("subagent", subagent),
     "PreCompact": ("compact", _compact),
     "PostCompact": ("compact", _compact),
     "Stop": ("stop", _stop),
     "StopFailure": ("failure", _failure),
-    "SessionEnd": ("end", _end),
+    "SessionEnd": ("end", session_end),
     "CwdChanged": ("cwd", _cwd),
 }
 

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario, UnavailableError
 
-CLIENTS = {"claude-code": "tests.walkthrough.claude_code"}
+CLIENTS = {"claude-code": "tests.walkthrough.claude_code", "codex": "tests.walkthrough.codex"}
 
 
 def main(argv: list[str] | None = None) -> int:
