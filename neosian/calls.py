@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from neosian.events import Event
 
-EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
+EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "edit", "replace", "write_file")
 COMMANDS = ("command", "cmd", "script")  # keys of an input under which a shell's line stands
 PATHS = re.compile(r"path|file|dir|glob|folder", re.IGNORECASE)  # keys under which paths stand
 # Keys under which no path stands, though what stands there may look like one.

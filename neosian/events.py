@@ -68,6 +68,7 @@ class Event:
     cwd         old, new
     context     event, commit, shown, text: what we injected ourselves
     event       payload (as it came), opens (whether it can open a turn): anything not known
+    nothing     no data: the client says something that is none of a person's or an agent's doing
     ==========  =====================================================================================
 
     ``spooled`` is the name of its spool file and unique; ``agent`` is set inside a subagent.

@@ -448,6 +448,7 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "stop": Keeper._stop,
     "failure": Keeper._stop,
     "end": Keeper._end,
+    "nothing": lambda keeper, event: None,
 }
 # The kind of line by which an event is known again; calls and results have their ids for that.
 LINE_OF = {"start": "session", "end": "session", "stop": "answer", "failure": "answer"} | {

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 MODULES = {
     "claude-code": "neosian.clients.claude_code",
     "codex": "neosian.clients.codex",
+    "gemini-cli": "neosian.clients.gemini_cli",
+    "qwen-code": "neosian.clients.qwen_code",
 }
 """The module of each client that is recorded."""
 
@@ -56,6 +58,8 @@ INSTALLERS = {
     "claude-code": "neosian.clients.claude_install",
     "codex": "neosian.clients.codex_install",
     "opencode": "neosian.clients.opencode_install",
+    "gemini-cli": "neosian.clients.gemini_install",
+    "qwen-code": "neosian.clients.qwen_install",
     "cursor": "neosian.clients.cursor_install",
     "claude-desktop": "neosian.clients.claude_desktop_install",
 }
