@@ -69,6 +69,30 @@ class Part(Protocol):
         """Whether settings say nothing at all."""
 
 
+@dataclass(frozen=True)
+class Parts:
+    """All parts of ours that one file may hold, as one: where a client keeps hooks and servers in the same file."""
+
+    parts: tuple[Part, ...]
+
+    def owned(self, text: str) -> list[Any] | None:
+        found = [part.owned(text) for part in self.parts]
+        return found if any(found) else None
+
+    def strip(self, text: str) -> str:
+        for part in self.parts:
+            text = part.strip(text)
+        return text
+
+    def again(self, text: str, owned: list[Any]) -> str:
+        for part, ours in zip(self.parts, owned, strict=True):
+            text = part.again(text, ours) if ours else text
+        return text
+
+    def is_empty(self, text: str) -> bool:
+        return any(part.is_empty(text) for part in self.parts)
+
+
 @dataclass
 class Look:
     """A settings file as it was found: its bytes, its text, and why it cannot be edited."""
@@ -291,6 +315,17 @@ def without_us(look: Look, part: Part) -> bytes | None:
     elif part.is_empty(part.strip(look.text)):
         return None
     return part.strip(look.text).encode()
+
+
+def taken_out(look: Look, part: Part, everything: Part) -> tuple[bytes | None, bytes | None]:
+    """The file as it is to be without one part, and what the file beside it is to hold, of which a part that stays will
+    have need."""
+    if not look.ours(part):
+        return look.raw, without_us(look, everything) if look.ours(everything) else None
+    left = part.strip(look.text)
+    if everything.owned(left):
+        return left.encode(), without_us(look, everything)
+    return without_us(look, everything), None
 
 
 def _backup(found: Look) -> Look:
