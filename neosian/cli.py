@@ -13,6 +13,7 @@ from neosian import __version__
 from neosian.errors import NeosianError, UsageError, did_you_mean
 
 COMMANDS = {
+    "setup": "wire the coding agents that are installed here to neosian, and take it back",
     "record": "record one hook event, or install and remove the hooks",
     "context": "show what a session is told at its start",
     "memory": "view and change documents",

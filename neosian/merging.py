@@ -219,14 +219,14 @@ def misplaced(wish: Wish, place: Place, cwd: str) -> NeosianError | None:
             f"{place.file} is {place.title}'s user level, no project's.", f"{place.install} --user --write"
         )
     folder = project_folder(wish, cwd)
-    if _no_project(folder):
+    if is_no_project(folder):
         return UsageError(
             f"{folder} is no project: run this in one, or name its folder.", f"{place.install} --user --write"
         )
     return None
 
 
-def _no_project(folder: str) -> bool:
+def is_no_project(folder: str) -> bool:
     """A home, the root and the root of temporary files hold projects; they are none."""
     real = os.path.realpath(folder)
     return real == os.path.dirname(real) or real in map(
@@ -320,12 +320,18 @@ def without_us(look: Look, part: Part) -> bytes | None:
 def taken_out(look: Look, part: Part, everything: Part) -> tuple[bytes | None, bytes | None]:
     """The file as it is to be without one part, and what the file beside it is to hold, of which a part that stays will
     have need."""
+    restored = without_us(look, everything)
     if not look.ours(part):
-        return look.raw, without_us(look, everything) if look.ours(everything) else None
+        return look.raw, restored if look.ours(everything) else None
     left = part.strip(look.text)
-    if everything.owned(left):
-        return left.encode(), without_us(look, everything)
-    return without_us(look, everything), None
+    stays = everything.owned(left)
+    if not stays:
+        return restored, None
+    # As if only the part that stays had ever been put in, so that the last one to go finds what it came to.
+    backup = _backup(look)
+    if backup.raw is not None and not backup.refused and _explains(backup, look, everything):
+        left = everything.again(backup.text, stays)
+    return left.encode(), restored
 
 
 def _backup(found: Look) -> Look:

@@ -63,7 +63,11 @@ def test_looking_changes_nothing(home: Home, settings: Path) -> None:
     settings.write_text(settings.read_text().replace('"timeout": 20', '"timeout": 21'))
     kept = bytes_below(settings.parent), git(home.shop, "rev-parse", "main"), os.stat(home.path).st_mode
     assert told(home)
-    assert (bytes_below(settings.parent), git(home.shop, "rev-parse", "main"), os.stat(home.path).st_mode) == kept
+    assert (
+        bytes_below(settings.parent),
+        git(home.shop, "rev-parse", "main"),
+        os.stat(home.path).st_mode,
+    ) == kept
 
 
 def test_a_home_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
@@ -147,7 +151,8 @@ def test_settings_are_compared_whole(home: Home, settings: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"recall": False}, {"scope": "user:bo/proj:x"}, {"mounts": ("/user=user:bo:ro", "/p=team:a")}]
+    "more",
+    [{}, {"recall": False}, {"scope": "user:bo/proj:x"}, {"mounts": ("/user=user:bo:ro", "/p=team:a")}],
 )
 @pytest.mark.parametrize("level", ["user", "project"])
 def test_hooks_for_another_wish_are_right_as_they_are(level: str, more: dict[str, Any], home: Home) -> None:
