@@ -228,7 +228,7 @@ class Keeper:
 
     def _stop(self, event: Event) -> None:
         state = FAILED if event.kind == "failure" else DONE
-        known = self._known(event) or (0 if event.prompt_id else self.memory.last)
+        known = self._of_id(event)
         mine = self.open is not None and self.open.is_mine(event)
         if known and not mine:
             self._stop_late(known, event, state)
@@ -269,7 +269,7 @@ class Keeper:
             return
         launch = self.desk.launch(self.client, event.agent or "")
         keeper = self.desk.keeper(self.client, launch.session) if launch else self
-        number = launch.turn if launch else self._running(event) or self._known(event)
+        number = launch.turn if launch else self._running(event) or self._of_id(event)
         told = same(event.data["text"], keeper.memory.words.get(event.agent or ""))
         if number and not told and not keeper._came_before(event):
             keeper.add(number, last_words(event, launch))
@@ -279,6 +279,10 @@ class Keeper:
     def _known(self, event: Event) -> int:
         """The landed turn that has the event's prompt id; 0 when there is none."""
         return self.memory.prompts.get(event.prompt_id or "", 0)
+
+    def _of_id(self, event: Event) -> int:
+        """The landed turn that has the event's prompt id, the newest where it has none; 0 when there is no such turn."""
+        return self._known(event) if event.prompt_id else self.memory.last
 
     def _running(self, event: Event) -> int:
         return self.open.number if self.open and self.open.is_mine(event) else 0

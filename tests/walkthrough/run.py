@@ -1,6 +1,6 @@
 """Play a real client's sessions with our hooks installed, offline, and check what they left.
 
-    python tests/walkthrough/run.py [CLIENT...] [--version V] [--cache DIR] [--keep]
+    python tests/walkthrough/run.py [CLIENT...] [--version V] [--cache DIR] [--keep] [--record] [--table]
 
 Exit status 0 when every check held, and also when the client cannot be installed here: that
 is said loudly, in a closing line of its own. Anything else is 1. To add a client, write a module
@@ -18,19 +18,27 @@ from typing import cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.walkthrough import table
 from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario, UnavailableError
 
 CLIENTS = {"claude-code": "tests.walkthrough.claude_code", "codex": "tests.walkthrough.codex"}
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     clients = args.clients + args.client or ["claude-code"]
-    return max([walk(name, args.version, args.cache, args.keep) for name in clients])
+    return max([walk(name, args.version, args.cache, args.keep, args.record, args.table) for name in clients])
 
 
-def walk(name: str, version: str | None, cache: Path, keep: bool) -> int:
-    """Walk one client through its story; print each check and a closing line; the exit status."""
+def walk(
+    name: str, version: str | None, cache: Path, keep: bool = False, record: bool = False, write: bool = False
+) -> int:
+    """Walk one client through its story; print each check and a closing line; the exit status.
+
+    ``record``: what its hooks were given becomes test data. ``write``: where every check held, its row of the table
+    in docs/clients.md is written.
+    """
     scenario = cast(Scenario, importlib.import_module(CLIENTS[name]))
     version = version or scenario.VERSION
     title = f"walkthrough {name} {version}"
@@ -47,8 +55,13 @@ def walk(name: str, version: str | None, cache: Path, keep: bool) -> int:
             scenario.walk(client, version, box, report)
         except BrokenOffError as error:
             print(f"  broken off: {error}")
+        if record:
+            box.save_payloads(DATA / name / "turns" / "walkthrough.jsonl")
     print(f"{title}: {report}")
-    return 1 if report.failed or not report.passed else 0
+    good = report.passed > 0 and not report.failed
+    if good and write:
+        table.write(name, version, scenario.ROW)
+    return 0 if good else 1
 
 
 def default_cache() -> Path:
@@ -68,6 +81,8 @@ def _parser() -> argparse.ArgumentParser:
         default=default_cache(),
         help="where clients are installed, kept between runs (default: %(default)s)",
     )
+    parser.add_argument("--record", action="store_true", help="make test data of what the hooks were given")
+    parser.add_argument("--table", action="store_true", help="write what was green into docs/clients.md")
     parser.add_argument("--keep", action="store_true", help="leave the throwaway home and project behind")
     return parser
 
