@@ -84,7 +84,8 @@ def plan_uninstall(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
 
 def installed_hooks(environ: Mapping[str, str], directory: str) -> list[dict[str, Any]]:
     """Every file, of the user's and of the project around a directory, that holds hooks of ours: client, level, file,
-    for how many events, and which hook lines."""
+    for how many events, and which hook lines. A file that a careful edit cannot touch is looked through as text: its
+    client may read it all the same."""
     tree = merging.work_tree(directory)
     found = []
     for name in RECORDED:
@@ -93,12 +94,15 @@ def installed_hooks(environ: Mapping[str, str], directory: str) -> list[dict[str
         if tree and hooks.project_file:
             places.append(("project", hooks.project_file(tree)))
         for level, file in places:
-            if ours := _look(hooks, file).ours(hooks.shape):
-                shown = hooks.shape.show(hooks.shape.fragment(ours))
-                found.append({
-                    "client": name, "level": level, "file": file, "events": len(hooks.shape.names(ours)),
-                    "lines": list(lines_in(shown)),
-                })  # fmt: skip
+            look = _look(hooks, file)
+            if ours := look.ours(hooks.shape):
+                lines = list(lines_in(hooks.shape.show(hooks.shape.fragment(ours))))
+                events = len(hooks.shape.names(ours))
+            else:
+                lines = list(lines_in((look.raw or b"").decode("utf-8", "replace"))) if look.refused else []
+                events = len(lines)
+            if events:
+                found.append({"client": name, "level": level, "file": file, "events": events, "lines": lines})
     return found
 
 

@@ -6,13 +6,14 @@ compared whole with what this release would write for the same wish.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neosian import install, mcp_install, merging
+from neosian import fastjson, files, install, mcp_install, merging
 from neosian.clients import adapter
 from neosian.clients.hook_files import Environ
 from neosian.clients.installers import hooks_of, installer
@@ -64,6 +65,30 @@ def is_at_home(client: str, environ: Environ) -> bool:
     known = installer(client)
     homes = {known.MCP.home(environ), *([known.HOOKS.home(environ)] if known.HOOKS else [])}
     return any(os.path.isdir(home) for home in homes)
+
+
+def versions(home: str) -> dict[str, str]:
+    """The version of each client when it was last asked."""
+    try:
+        said = fastjson.loads((files.readable(_versions_file(home)) or b"{}").decode("utf-8"))
+    except ValueError:
+        return {}
+    return {str(name): str(version) for name, version in said.items()} if isinstance(said, dict) else {}
+
+
+def remember(home: str, asked: Mapping[str, str]) -> None:
+    """Keep the versions that clients told; where they cannot be kept they are let go."""
+    known = versions(home)
+    if asked and {**known, **asked} != known:
+        try:
+            files.make_dir(os.path.dirname(_versions_file(home)))
+            files.write(_versions_file(home), json.dumps({**known, **asked}).encode())
+        except OSError:
+            return
+
+
+def _versions_file(home: str) -> str:
+    return os.path.join(home, "cache", "clients.json")
 
 
 def wires(environ: Environ, directory: str) -> list[Wire]:
