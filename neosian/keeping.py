@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neosian.order import MADE
 from neosian.running import Entry, Running, answer, last_words, numbered, outcome, unended
 from neosian.turns import DONE, FAILED, INTERRUPTED, NOTIFIED, UNFINISHED, Launch, Memory, stamp
 
@@ -107,7 +108,8 @@ class Keeper:
 
     def _came_before(self, event: Event) -> bool:
         """Whether this very event has landed: a crash may leave it in the spool."""
-        kind = LINE_OF.get(event.kind)
+        nameless = event.call is not None and event.call.startswith(MADE)
+        kind = (NAMELESS if nameless else LINE_OF).get(event.kind)
         return kind is not None and (kind, stamp(event.at)) in self.landed
 
     # One method for each kind of event
@@ -281,7 +283,7 @@ class Keeper:
         return self.memory.prompts.get(event.prompt_id or "", 0)
 
     def _of_id(self, event: Event) -> int:
-        """The landed turn that has the event's prompt id, the newest where it has none; 0 when there is no such turn."""
+        """The landed turn that has the event's prompt id, the newest where it has none; 0 when there is none."""
         return self._known(event) if event.prompt_id else self.memory.last
 
     def _running(self, event: Event) -> int:
@@ -454,10 +456,11 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "end": Keeper._end,
     "nothing": lambda keeper, event: None,
 }
-# The kind of line by which an event is known again; calls and results have their ids for that.
+# The kind of line by which an event is known again; calls and results have their ids for that, if any.
 LINE_OF = {"start": "session", "end": "session", "stop": "answer", "failure": "answer"} | {
     kind: kind for kind in ("prompt", "permission", "subagent", "compact", "cwd", "context", "event")
 }
+NAMELESS = {"call": "tool_call", "result": "tool_result"}  # the same where the client gives no ids
 
 
 def same(text: str, answer: str | None) -> bool:

@@ -128,6 +128,16 @@ def test_landing_after_every_event_makes_the_same_lines(client: str, path: Path)
 
 
 @pytest.mark.parametrize(("client", "path"), WHOLE, ids=name_of)
+def test_any_event_that_comes_again_after_a_crash_changes_nothing(client: str, path: Path) -> None:
+    record = landed(events(client, path))
+    before = told(record)
+    for one in events(client, path):
+        if one.spooled not in {kept.spooled for kept in record.spool}:
+            record.land([one])
+    assert told(record) == before
+
+
+@pytest.mark.parametrize(("client", "path"), WHOLE, ids=name_of)
 def test_two_hook_lines_make_the_same_turns(client: str, path: Path) -> None:
     both = sorted([*events(client, path), *events(client, path, level="--project")], key=lambda one: one.at)
     assert landed(both).lines == landed(events(client, path)).lines

@@ -135,4 +135,4 @@ def test_what_is_told_is_counted_in_bytes(text: str, cost: int) -> None:
 
 
 def test_its_shell_knows_its_session() -> None:
-    assert codex.session_of({"CODEX_THREAD_ID": "s"}) == "s"
+    assert codex.session_of({"CODEX_SESSION_ID": "s"}) == "s"

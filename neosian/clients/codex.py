@@ -70,7 +70,7 @@ def shown(verb: str, text: str) -> str:
 
 def session_of(environ: Mapping[str, str]) -> str:
     """The session whose shell commands run in this environment; its MCP servers are told none there."""
-    return environ.get("CODEX_THREAD_ID", "")
+    return environ.get("CODEX_SESSION_ID", "")
 
 
 def parse(payload: Payload, spooled: Spooled) -> Event:

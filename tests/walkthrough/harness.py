@@ -56,8 +56,8 @@ class Scenario(Protocol):
     """One client's module: how to get it, and the story that is played with it."""
 
     VERSION: str
-    ROW: Row
-    """What the story shows when every check holds."""
+    ROW: Row | None
+    """What the story shows of the client when every check holds; None where it is about no single one."""
 
     def obtain(self, version: str, cache: Path) -> Path:
         """The client's executable. Raises UnavailableError."""
@@ -86,6 +86,15 @@ class Report:
         """A check without which the later ones mean nothing."""
         if not self.check(what, good, otherwise):
             raise BrokenOffError(what)
+
+    @property
+    def good(self) -> bool:
+        return self.passed > 0 and not self.failed
+
+    def __add__(self, other: Report) -> Report:
+        both = Report()
+        both.passed, both.failed = self.passed + other.passed, self.failed + other.failed
+        return both
 
     def __str__(self) -> str:
         return f"{self.passed} passed, {self.failed} failed"

@@ -21,20 +21,29 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.walkthrough import table
 from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario, UnavailableError
 
-CLIENTS = {"claude-code": "tests.walkthrough.claude_code", "codex": "tests.walkthrough.codex"}
+CLIENTS = {
+    "claude-code": "tests.walkthrough.claude_code",
+    "codex": "tests.walkthrough.codex",
+    "across": "tests.walkthrough.across",
+}
 DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
-    clients = args.clients + args.client or ["claude-code"]
-    return max([walk(name, args.version, args.cache, args.keep, args.record, args.table) for name in clients])
+    names = args.clients + args.client or list(CLIENTS)
+    reports = [walk(name, args.version, args.cache, args.keep, args.record, args.table) for name in names]
+    played = [report for report in reports if report]
+    if len(names) > 1:
+        left_out = f", {len(names) - len(played)} SKIPPED" if len(played) < len(names) else ""
+        print(f"walkthrough of {len(names)}: {sum(played, Report())}{left_out}")
+    return 0 if all(report.good for report in played) else 1
 
 
 def walk(
     name: str, version: str | None, cache: Path, keep: bool = False, record: bool = False, write: bool = False
-) -> int:
-    """Walk one client through its story; print each check and a closing line; the exit status.
+) -> Report | None:
+    """Walk one client through its story; print each check and a closing line. None: it could not be installed.
 
     ``record``: what its hooks were given becomes test data. ``write``: where every check held, its row of the table
     in docs/clients.md is written.
@@ -48,7 +57,7 @@ def walk(
     except UnavailableError as error:
         print(f"\nSKIPPED: {name} {version} could not be installed: {error}\nSKIPPED: nothing was checked.\n")
         print(f"{title}: SKIPPED")
-        return 0
+        return None
     report = Report()
     with Sandbox(keep) as box:
         try:
@@ -58,10 +67,9 @@ def walk(
         if record:
             box.save_payloads(DATA / name / "turns" / "walkthrough.jsonl")
     print(f"{title}: {report}")
-    good = report.passed > 0 and not report.failed
-    if good and write:
+    if report.good and write and scenario.ROW:
         table.write(name, version, scenario.ROW)
-    return 0 if good else 1
+    return report
 
 
 def default_cache() -> Path:
