@@ -23,7 +23,9 @@ def payload(name: str) -> dict[str, Any]:
 
 def parsed(value: dict[str, Any]) -> Event:
     marks = {"CLAUDE_PROJECT_DIR": "/home/dev/shop"}
-    return gemini_cli.parse(value, Spooled(name="1", client="gemini-cli", at=1.0, cwd="/spooled", marks=marks))
+    return gemini_cli.parse(
+        value, Spooled(name="1", client="gemini-cli", at=1.0, cwd="/spooled", marks=marks)
+    )
 
 
 def data(name: str) -> dict[str, Any]:
@@ -57,6 +59,12 @@ def test_every_event_has_its_kind() -> None:
         "before_tool_selection": "nothing",
         "after_model": "nothing",
     }
+
+
+def test_a_prompt_is_known_by_its_moment() -> None:
+    value = payload("before_agent")
+    assert parsed(value).prompt_id == value["timestamp"]
+    assert parsed(payload("after_agent")).prompt_id is None
 
 
 def test_what_comes_before_every_request_is_no_compaction() -> None:
@@ -109,7 +117,11 @@ def test_a_long_prompt_still_knows_its_length() -> None:
     [
         ("after_tool.shell_terminal", "README.md", True),
         ("after_tool.shell_failed", "1 failed\nExit Code: 3", False),
-        ("after_tool.read_failed", "Could not read file because no file was found at the specified path.", False),
+        (
+            "after_tool.read_failed",
+            "Could not read file because no file was found at the specified path.",
+            False,
+        ),
         ("after_tool.write", "Successfully created and wrote to new file: /home/dev/shop/cart.py.", True),
         ("after_tool.replace", "Successfully modified file: /home/dev/shop/cart.py (1 replacements).", True),
     ],

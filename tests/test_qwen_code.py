@@ -46,7 +46,6 @@ def test_every_event_has_its_kind() -> None:
         "subagent_start": "subagent",
         "subagent_stop": "subagent",
         "pre_compact": "compact",
-        "post_compact": "compact",
         "stop": "stop",
         "session_end": "end",
         "instructions_loaded": "event",
@@ -77,11 +76,19 @@ def test_ids_are_read() -> None:
     value = payload("post_tool_use.in_subagent")
     found = parsed(value)
     assert (found.session, found.cwd, found.root) == (value["session_id"], value["cwd"], "/home/dev/shop")
-    assert (found.prompt_id, found.agent) == (value["prompt_id"], value["agent_id"])
+    assert found.agent == value["agent_id"]
+
+
+def test_only_the_id_of_a_prompt_counts() -> None:
+    value = payload("user_prompt_submit")
+    assert parsed(value).prompt_id == value["prompt_id"] == payload("stop")["prompt_id"]
+    assert parsed(payload("stop")).prompt_id is None
 
 
 def test_a_call_has_one_name_in_all_its_events() -> None:
-    call, end, batch = (payload(f"{name}") for name in ("pre_tool_use.shell", "post_tool_use.shell", "post_tool_batch"))
+    call, end, batch = (
+        payload(f"{name}") for name in ("pre_tool_use.shell", "post_tool_use.shell", "post_tool_batch")
+    )
     assert call["tool_use_id"] != call["tool_call_id"]
     assert parsed(call).call == parsed(end).call == call["tool_call_id"]
     assert [one["call"] for one in parsed(batch).data["calls"]] == [call["tool_call_id"]]
@@ -156,7 +163,10 @@ def test_fields_of_a_wrong_type_are_never_an_error(name: str, junk: object) -> N
 
 def test_what_is_told_comes_as_json() -> None:
     told = json.loads(qwen_code.shown("prompt", "port 8431"))
-    assert told["hookSpecificOutput"] == {"hookEventName": "UserPromptSubmit", "additionalContext": "port 8431"}
+    assert told["hookSpecificOutput"] == {
+        "hookEventName": "UserPromptSubmit",
+        "additionalContext": "port 8431",
+    }
     assert qwen_code.shown("start", "") == ""
 
 

@@ -1,14 +1,24 @@
 """Gemini CLI: its hook payloads as events.
 
 Every field that is read here was seen in payloads of version 0.61.0, most of which are in ``tests/data/gemini-cli``.
-Neither prompts nor calls have an id, and the last event of a turn has all that the agent said in it as one text.
+Calls have no id, nor have prompts, but each begins a turn: the moment in which it was submitted is as good as one. The
+last event of a turn has all that the agent said in it as one text.
 """
 
 from __future__ import annotations
 
 from neosian import payload as text_of
 from neosian.clients._gemini_family import SHELL, is_answer, output
-from neosian.clients._reading import as_context, dict_in, event_of, text_in, unknown, utf16
+from neosian.clients._reading import (
+    as_context,
+    dict_in,
+    event_of,
+    session_end,
+    text_in,
+    tool_call,
+    unknown,
+    utf16,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +71,7 @@ def parse(payload: Payload, spooled: Spooled) -> Event:
     return event_of(
         NAME, spooled, name, kind if data else "nothing", data,
         session=text_in(payload, "session_id"), cwd=text_in(payload, "cwd"),
+        prompt_id=text_in(payload, "timestamp") if kind == "prompt" else "",
         root=spooled.marks.get("CLAUDE_PROJECT_DIR", ""),
     )  # fmt: skip
 
@@ -76,15 +87,11 @@ def _prompt(payload: Payload) -> Payload:
     return {"text": _without_echo(text_in(payload, "prompt")), "notification": None}
 
 
-def _call(payload: Payload) -> Payload:
-    return {"tool": text_in(payload, "tool_name"), "input": dict_in(payload, "tool_input")}
-
-
 def _result(payload: Payload) -> Payload:
     tool, response = text_in(payload, "tool_name"), dict_in(payload, "tool_response")
     text, ok = output(tool, response.get("llmContent"))
     return {
-        **_call(payload),
+        **tool_call(payload),
         "text": text or text_in(dict_in(response, "error"), "message"),
         "ok": False if response.get("error") else ok if response else None,
         "ms": None,
@@ -119,10 +126,6 @@ def _stop(payload: Payload) -> Payload:
     }
 
 
-def _end(payload: Payload) -> Payload:
-    return {"reason": text_in(payload, "reason")}
-
-
 def _compress(payload: Payload) -> Payload:
     """Without a person's asking this comes before every request, whether the client then compresses or not."""
     if payload.get("trigger") != "manual":
@@ -138,11 +141,11 @@ def _request(payload: Payload) -> Payload:
 READERS: dict[str, tuple[str, Callable[[Payload], Payload]]] = {
     "SessionStart": ("start", _start),
     "BeforeAgent": ("prompt", _prompt),
-    "BeforeTool": ("call", _call),
+    "BeforeTool": ("call", tool_call),
     "AfterTool": ("result", _result),
     "Notification": ("permission", _permission),
     "AfterAgent": ("stop", _stop),
-    "SessionEnd": ("end", _end),
+    "SessionEnd": ("end", session_end),
     "PreCompress": ("compact", _compress),
     "BeforeModel": ("event", _request),
     "BeforeToolSelection": ("event", _request),

@@ -48,3 +48,9 @@ def hooks_of(client: str) -> HookFile:
     found = installer(client).HOOKS
     assert found is not None, f"{client} is recorded, so it has a file of hooks"
     return found
+
+
+def calling_itself(name: str) -> str:
+    """The client that tells a server this name, often its own with more behind it; any other name as it is."""
+    rows = (installer(client).MCP for client in SERVED)
+    return next((row.name for row in rows if name.startswith(row.calls_itself or row.name)), name)

@@ -55,6 +55,8 @@ class Client:
     """The client's own commands for an entry, where its file is better left to them."""
     lock: str = ""
     """What follows the file's name in that of the folder that a writer of the file makes and takes away again."""
+    calls_itself: str = ""
+    """How the name begins that it tells a server, where that is not its own."""
     has_folder: bool = True
     """Whether its servers are started in the folder of the project."""
 

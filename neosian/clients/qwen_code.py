@@ -1,7 +1,9 @@
 """Qwen Code: its hook payloads as events.
 
 It names its events and their fields as Claude Code does; here is what differs, as seen in payloads of version 0.24.4,
-most of which are in ``tests/data/qwen-code``. Its event of a prompt comes again with every tool result, empty.
+most of which are in ``tests/data/qwen-code``. Its event of a prompt comes again with every tool result, empty. Only a
+prompt's own id is one: what the agent does when background work has ended carries that of the prompt to come, and what
+follows a question for leave has none.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from neosian.clients._reading import (
     number_in,
     readable,
     text_in,
+    tool_call,
     unknown,
     utf16,
 )
@@ -67,7 +70,8 @@ def parse(payload: Payload, spooled: Spooled) -> Event:
     return event_of(
         NAME, spooled, name, kind if data else "nothing", data,
         session=text_in(payload, "session_id"), cwd=text_in(payload, "cwd"),
-        root=spooled.marks.get("CLAUDE_PROJECT_DIR", ""), prompt_id=text_in(payload, "prompt_id"),
+        root=spooled.marks.get("CLAUDE_PROJECT_DIR", ""),
+        prompt_id=text_in(payload, "prompt_id") if kind == "prompt" else "",
         agent=text_in(payload, "agent_id"), call=_call_id(payload),
         agent_type=payload["agent_type"] if isinstance(payload.get("agent_type"), str) else None,
     )  # fmt: skip
@@ -92,7 +96,7 @@ def _result(payload: Payload) -> Payload:
     text, ok = output(tool, said)
     task = _launched(tool, text)
     return {
-        **_call(payload),
+        **tool_call(payload),
         "text": text,
         "ok": ok is not False,
         "ms": number_in(payload, "duration_ms"),
@@ -132,15 +136,11 @@ def _batched(call: Payload) -> Payload:
     text, _ = output(text_in(call, "tool_name"), text_of.joined(told or [""]))
     return {
         "call": _call_id(call) or None,
-        **_call(call),
+        **tool_call(call),
         "text": text,
         "ok": ENDED.get(text_in(call, "status")),
         "person": False,
     }
-
-
-def _call(payload: Payload) -> Payload:
-    return {"tool": text_in(payload, "tool_name"), "input": dict_in(payload, "tool_input")}
 
 
 def _stop(payload: Payload) -> Payload:

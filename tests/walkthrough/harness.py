@@ -21,10 +21,11 @@ from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]  # where `import neosian` works
+NODE = "22"  # the newest that a client here asks for
 TRIES = 3  # of an install: registries fail now and then
 PAUSE_SECONDS = 2  # and more before each further try
 INSTALL_SECONDS = 300
-COMMAND_SECONDS = 60
+COMMAND_SECONDS = 180  # of a machine that has much else to do
 
 
 class UnavailableError(Exception):
@@ -279,6 +280,23 @@ def from_npm(package: str, version: str, cache: Path, executable: Callable[[Path
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return executable(home / "node_modules") or home
+
+
+def npm_command(package: str, version: str, cache: Path, command: str) -> Path:
+    """A client of npm whose command is a script for node, which is fetched beside it: what it needs may be newer than
+    what is here."""
+    node(from_npm(package, version, cache, lambda modules: _there(modules / ".bin" / command)))
+    return cache / version / "node_modules" / ".bin" / command
+
+
+def node(command: Path) -> Path:
+    """The node that `npm_command` fetched for a client."""
+    clients = command.parents[4]
+    return from_npm("node", NODE, clients / "node", lambda modules: _there(modules / "node" / "bin" / "node"))
+
+
+def _there(path: Path) -> Path | None:
+    return path if path.exists() else None
 
 
 def _npm_install(command: Sequence[str], folder: Path) -> None:

@@ -24,6 +24,8 @@ from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario,
 CLIENTS = {
     "claude-code": "tests.walkthrough.claude_code",
     "codex": "tests.walkthrough.codex",
+    "gemini-cli": "tests.walkthrough.gemini_cli",
+    "qwen-code": "tests.walkthrough.qwen_code",
     "across": "tests.walkthrough.across",
 }
 DATA = Path(__file__).resolve().parents[1] / "data"

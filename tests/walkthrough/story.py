@@ -191,7 +191,8 @@ class Story:
         by = self.box.git(
             "log", "-1", "--format=%an", "--", SAVED.removeprefix("/project/"), folder=store
         ).stdout
-        report.check("the note that it saved over MCP has a commit of its own", bool(by.strip()), by)
+        mine = by.strip().removeprefix("mcp:").startswith(self.client.NAME)
+        report.check("the note that it saved over MCP is a commit of this client", mine, by)
 
     def _calls(self, lines: list[dict[str, Any]]) -> None:
         ends = {line["call"]: line for line in lines if line["kind"] == "tool_result"}
