@@ -30,14 +30,9 @@ from tests.factories import Home
 from tests.test_settings import texts
 
 PROGRAM = mcp_install._installed()
-WRITTEN = [
-    "claude-code",
-    "crush",
-    "cursor",
-    "opencode",
-    "vscode",
-    "zed",
-]  # those that have a project's file too
+WRITTEN = [  # those that have a project's file too
+    name for name in SERVED if installer(name).MCP.project_files and not installer(name).MCP.adds
+]
 
 
 class Result(NamedTuple):
@@ -55,10 +50,8 @@ Run = Callable[..., Result]
 @pytest.fixture
 def home(private_home: Path) -> Path:
     """A home in which every client was started once."""
-    for folder in (".claude", ".cline", ".codex", ".codeium/windsurf", ".cursor", ".pi/agent"):
-        (private_home / folder).mkdir(parents=True)
-    for folder in ("Claude", "Code/User", "crush", "goose", "opencode", "zed"):
-        (private_home / ".config" / folder).mkdir(parents=True)
+    for client in SERVED:
+        Path(installer(client).MCP.home(os.environ)).mkdir(parents=True, exist_ok=True)
     return private_home
 
 
