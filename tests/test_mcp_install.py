@@ -29,7 +29,7 @@ from tests.factories import Home
 from tests.test_settings import texts
 
 PROGRAM = mcp_install._installed()
-WRITTEN = ["claude-code", "cursor", "opencode"]  # those that have a project's file too
+WRITTEN = ["claude-code", "cursor", "gemini-cli", "opencode", "qwen-code"]  # those that have a project's file too
 
 
 class Result(NamedTuple):
@@ -47,8 +47,8 @@ Run = Callable[..., Result]
 @pytest.fixture
 def home(private_home: Path) -> Path:
     """A home in which every client was started once."""
-    for folder in (".claude", ".codex", ".cursor", ".config/opencode", ".config/Claude"):
-        (private_home / folder).mkdir(parents=True)
+    for client in SERVED:
+        Path(installer(client).MCP.home(os.environ)).mkdir(parents=True, exist_ok=True)
     return private_home
 
 
