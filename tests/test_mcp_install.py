@@ -29,7 +29,13 @@ from tests.factories import Home
 from tests.test_settings import texts
 
 PROGRAM = mcp_install._installed()
-WRITTEN = ["claude-code", "cursor", "gemini-cli", "opencode", "qwen-code"]  # those that have a project's file too
+WRITTEN = [
+    "claude-code",
+    "cursor",
+    "gemini-cli",
+    "opencode",
+    "qwen-code",
+]  # those that have a project's file too
 
 
 class Result(NamedTuple):
