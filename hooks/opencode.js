@@ -169,7 +169,7 @@ export const Neosian = async ({ client, directory }) => {
     if (!session?.compacted || session.parent) return;
     session.again ??= tell("start", start(session, "compact"));
     const text = await within(ANSWER, session.again);
-    if (text) output.system.push(text);
+    if (text && !output.system.includes(text)) output.system.push(text); // another copy may have said it
   }
 
   const heard = {

@@ -248,6 +248,13 @@ def test_after_a_compaction_the_start_block_goes_with_each_request(hooks: Hooks)
     assert hooks.texts("answer") == ["I went on."]
 
 
+def test_two_copies_of_the_plugin_tell_a_start_once_after_a_compaction(hooks: Hooks) -> None:
+    system: Call = ["experimental.chat.system.transform", {"sessionID": SESSION}, {"system": ["You are."]}]
+    compacted = [reply(4, 3, summary=True), says(4, "So far."), event("session.compacted", sessionID=SESSION)]
+    *_, shown = play("opencode", hooks, ["load"], created(), ask("go"), *compacted, system)
+    assert len(shown.value["system"]) == 2
+
+
 def test_a_compaction_between_two_turns_is_part_of_the_first(hooks: Hooks) -> None:
     compacted = [
         reply(8, 7, summary=True),
