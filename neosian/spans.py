@@ -16,9 +16,9 @@ The rules of the fold, for clients that give prompts an id (seen in Claude Code 
   wherever that is.
 - What has no id belongs to the turn that is open, a stop without one to the newest. A client may give its prompts alone
   an id (Gemini CLI, Qwen Code), and its calls none: these are then paired with their results by tool and input.
-- Some clients say that a prompt steers the turn that runs, or does not (Kimi Code, Copilot CLI): then it belongs to that
-  turn, or closes it as interrupted. An interruption that is told closes it at once. A request to the model that failed
-  fails the turn only where nothing follows.
+- Some clients say that a prompt steers the turn that runs, or does not (Kimi Code, Copilot CLI): then it belongs to
+  that turn, or closes it as interrupted. An interruption that is told closes it at once. A request to the model that
+  failed fails the turn only where nothing follows.
 - Where subagents have no name (Kimi Code), each brings one stop of its own, which is not the turn's.
 - What comes for a turn that has closed is added to it, under the next ``n`` and a new ``turn`` line; only a new call
   of the newest turn opens that turn again.
