@@ -160,7 +160,7 @@ def test_one_that_runs_in_the_background_does_not_take_the_turns_stop() -> None:
         if one.name == "PostToolUse" and one.data["tool"] == "Agent"
     )
     stops = [one for one in mine if one.name == "Stop"]
-    assert told([*began, launched, *stops[-2:]])[-3:] == [
+    assert told([*began, launched, *stops[-1:]])[-3:] == [
         "done:",
         "  asked: SUBAGENT please",
         "  Agent: good",
