@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 # The hook lines of one event run side by side; their files may be this many seconds apart.
 TWIN_SECONDS = 5.0
 MADE = "neosian-"  # how the names begin that are given here
-# Kinds of events after which no call of the turn before ends.
-ENDS = ("start", "stop", "failure", "interrupt", "end")
+ENDS = ("start", "stop", "failure", "end")  # kinds of events after which no call of the turn before ends
 # Starts that give a session its id: nothing of the session can be older.
 NEW_SESSION = ("startup", "clear", "fork")
 

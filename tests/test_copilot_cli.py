@@ -121,7 +121,7 @@ def test_events_are_in_the_order_of_the_clients_own_time() -> None:
     early = Spooled(name="a", client=NAME, at=began + 1.1, tick=51.1, boot="one")
     start, prompt = clients.read(first, late), clients.read(second, early)
     assert [start.tick, prompt.tick] == pytest.approx([50.585, 50.728])
-    assert [start.at, prompt.at] == pytest.approx([began + 0.585, began + 0.728])
+    assert [round(one.at - began, 3) for one in (start, prompt)] == [0.585, 0.728]
 
 
 def test_what_is_told_is_a_json_object() -> None:
@@ -142,6 +142,21 @@ def test_interrupted_turns() -> None:
     assert [line for line in found if not line.startswith("  Bash")] == [
         "interrupted:", "  asked: First SLEEP", "done:", "  asked: Then BETA", "interrupted:", "  asked: First THINK",
         "done:", "  asked: First THINKThen ALPHA",
+    ]  # fmt: skip
+
+
+def test_a_call_of_an_interrupted_turn_is_not_ended_by_the_same_call_of_the_next() -> None:
+    names = (
+        "user_prompt_submit",
+        "pre_tool_use.bash",
+        "user_prompt_submit",
+        "pre_tool_use.bash",
+        "post_tool_use.bash",
+        "stop",
+    )
+    events = [event(NAME, PAYLOADS[name] | {"session_id": "s"}, second) for second, name in enumerate(names)]
+    assert [line for line in told(events) if "asked" not in line] == [
+        "interrupted:", "  Bash: unknown", "done:", "  Bash: good",
     ]  # fmt: skip
 
 

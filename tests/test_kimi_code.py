@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from neosian import errands
 from neosian.clients import kimi_code, true_client
 from tests.expected import event
+from tests.factories import Home
 from tests.played import payloads, sequence, told
 
 NAME = "kimi-code"
@@ -86,6 +89,34 @@ def test_what_is_told_is_plain_text_and_goes_with_a_prompt() -> None:
     assert kimi_code.shown("prompt", "a\nb") == "a\nb"
 
 
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A home that has something to tell."""
+    found = Home(tmp_path)
+    found.talk("4df1bd16-6b2f-4994-b69e-ab201285eb10").land("Paint the door", "Painted.")
+    return found
+
+
+def test_the_start_is_told_with_the_first_prompt_and_again_after_a_compaction(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(name: str, **fields: Any) -> str:
+        payload = PAYLOADS[name] | {"session_id": "session_1", "cwd": str(home.project)} | fields
+        verb = kimi_code.VERB[payload["hook_event_name"]]
+        assert errands.main([verb, str(home.path), NAME, home.put(payload, client=NAME)]) == 0
+        return capsys.readouterr().out
+
+    small_talk = [{"type": "text", "text": "go on"}]
+    assert said("session_start") == ""
+    assert "Paint the door" in said("user_prompt_submit", prompt=small_talk)
+    assert said("user_prompt_submit", prompt=small_talk) == ""
+    assert said("stop") == ""
+    assert said("post_compact.manual") == ""
+    assert "neosian keeps the memory of" in said("user_prompt_submit", prompt=small_talk)
+    assert said("session_start.resume") == ""
+    assert "neosian keeps the memory of" in said("user_prompt_submit", prompt=small_talk)
+
+
 # Turns --------------------------------------------------------------------------------------------
 
 
@@ -129,7 +160,7 @@ def test_one_that_runs_in_the_background_does_not_take_the_turns_stop() -> None:
         if one.name == "PostToolUse" and one.data["tool"] == "Agent"
     )
     stops = [one for one in mine if one.name == "Stop"]
-    assert told([*began, launched, *stops[-2:]])[-3:] == [
+    assert told([*began, launched, *stops[-1:]])[-3:] == [
         "done:",
         "  asked: SUBAGENT please",
         "  Agent: good",
