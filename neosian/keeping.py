@@ -193,10 +193,17 @@ class Keeper:
             self.open.launch(self.session, event)
 
     def _batch(self, event: Event) -> None:
-        number = self._put(event)
+        number = self._told_of(event) or self._put(event)
         for call in event.data["calls"]:
             self._batched(number, event, call)
         self._deliver(event)
+
+    def _told_of(self, batch: Event) -> int:
+        """The landed turn that holds a batch's calls, where no id and no turn that runs says whose it is; else 0."""
+        if batch.prompt_id or self.open:
+            return 0
+        turns = (self.memory.calls.get(call["call"], (0, False))[0] for call in batch.data["calls"])
+        return next(filter(None, turns), 0)
 
     def _batched(self, number: int, event: Event, data: Line) -> None:
         """Take from a batch what no other event told: calls that were refused before they ran."""
