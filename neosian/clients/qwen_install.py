@@ -73,5 +73,6 @@ MCP = Client(
     format=WITH_COMMENTS,
     entry=program_and_arguments,
     words=of_program_and_arguments,
+    calls_itself="qwen-cli",
     note="At its next start in a project Qwen Code asks whether the project's server may run.",
 )

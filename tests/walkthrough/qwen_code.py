@@ -31,6 +31,7 @@ SHELL = "run_shell_command"
 
 # What stands in the project's settings before us, unusual spacing included, and must stand there after us.
 SETTINGS = """{
+    "$version": 4,
     "hooks": {
         "Stop": [{"hooks": [{"type": "command", "command": "true"}]}]
     },
@@ -73,8 +74,8 @@ class Qwen:
         old, new = "int(sum(prices))", "round(sum(prices), 2)"
         source = f"def total(prices):\n    return {old}\n"
         edit = {"file_path": cart, "old_string": old, "new_string": new}
-        return (
-            Act(_shell("echo hello; ls"), SHELL, True, "hello"),
+        return (  # of a command that ends too soon the client may lose what it said
+            Act(_shell("echo hello; ls; sleep 1"), SHELL, True, "hello"),
             Act(Call("write_file", {"file_path": cart, "content": source}), "write_file", True),
             Act(Call("read_file", {"file_path": cart}), "read_file", True, old),
             Act(Call("edit", edit), "edit", True),

@@ -27,7 +27,9 @@ CLIENTS = {
     "opencode": "tests.walkthrough.opencode",
     "gemini-cli": "tests.walkthrough.gemini_cli",
     "qwen-code": "tests.walkthrough.qwen_code",
+    "copilot-cli": "tests.walkthrough.copilot_cli",
     "pi": "tests.walkthrough.pi",
+    "kimi-code": "tests.walkthrough.kimi_code",
     "across": "tests.walkthrough.across",
 }
 DATA = Path(__file__).resolve().parents[1] / "data"

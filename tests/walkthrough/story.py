@@ -73,17 +73,17 @@ class Story:
     """One client in a sandbox, played through.
 
     ``settings`` are the files that the installers change, with what stands in them before (None: no file). Without
-    ``mcp`` the client is told of our server in a way of its own.
+    ``answers`` the client tells none.
     """
 
     def __init__(
-        self, client: Client, box: Sandbox, report: Report, settings: dict[Path, str | None], *, mcp: bool = True
+        self, client: Client, box: Sandbox, report: Report, settings: dict[Path, str | None], *, answers: bool = True
     ) -> None:  # fmt: skip
         self.client = client
         self.box = box
         self.report = report
         self.settings = settings
-        self.verbs = ("record", "mcp") if mcp else ("record",)
+        self.answers = [FIXED, AGREED] if answers else []
         self.acts = client.acts(box.project)
         self.saving = client.saving(SAVED, SAVED_TEXT)
 
@@ -102,24 +102,35 @@ class Story:
             if text is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
-        for verb in self.verbs:
-            done = self._installer(verb, "install", *level)
-            self.report.need(f"our installer writes its part ({verb})", done.returncode == 0, told(done))
+        done = self._setup(*level)
+        self.report.need("setup writes hooks and server", done.returncode == 0, told(done))
         written = self._files()
-        again = [self._installer(verb, "install", *level) for verb in self.verbs]
-        same = all(done.returncode == 0 for done in again) and self._files() == written
-        self.report.check("installing twice changes no byte", same, "\n".join(map(told, again)))
+        again = self._setup(*level)
+        same = again.returncode == 0 and self._files() == written
+        self.report.check("setting up twice changes no byte", same, told(again))
+        doctor = self.box.neosian("doctor")
+        self.report.check("the doctor finds nothing wrong", doctor.returncode == 0, told(doctor))
+        row = self._row()
+        seen = (row.get("installed"), row.get("state"), bool(row.get("hooks")))
+        self.report.check("status: installed, never fired", seen == (True, "never fired", True), row)
 
     def uninstall(self, *level: str) -> None:
-        done = [self._installer(verb, "uninstall", *level) for verb in self.verbs]
+        done = self._setup("--uninstall", *level)
         before = {path: text.encode() if text is not None else None for path, text in self.settings.items()}
-        said = "\n".join(map(told, done))
-        self.report.check("uninstall leaves every file as it was", self._files() == before, said)
+        self.report.check("uninstall leaves every file as it was", self._files() == before, told(done))
         left = [path for path in self.settings for path in path.parent.glob("*neosian*")]
         self.report.check("and none of ours", not left, left)
 
-    def _installer(self, verb: str, act: str, *level: str) -> Any:
-        return self.box.neosian(verb, act, "--client", self.client.NAME, *level, "--write")
+    def _setup(self, *words: str) -> Any:
+        """`neosian setup` of this client, for the project unless ``--user`` is among the words."""
+        level = () if "--user" in words else ("--project",)
+        more = [word for word in words if word != "--user"]
+        return self.box.neosian("setup", "--client", self.client.NAME, *level, *more, "--write")
+
+    def _row(self) -> dict[str, Any]:
+        """What `neosian status` says of the client; it ends with 1 where something is wrong, and is read all the same."""
+        found = json.loads(self.box.neosian("status", "--json").stdout or "{}")
+        return next((row for row in found.get("clients", ()) if row["client"] == self.client.NAME), {})
 
     def _files(self) -> dict[Path, bytes | None]:
         return {path: path.read_bytes() if path.exists() else None for path in self.settings}
@@ -148,7 +159,7 @@ class Story:
         for what, words in (
             ("where session 1 left off", LEFT_OFF),
             ("its prompt", FIX),
-            ("its answer", FIXED),
+            ("its answer", FIXED if self.answers else ""),
             ("the note that it saved", SAVED),
             ("the document that the prompt brings to mind", "/project/project/currency.md"),
             ("and what stands in it", "bank's noon rate"),
@@ -187,11 +198,12 @@ class Story:
         report.check("both are done, and this client's", turns == [("done", self.client.NAME)] * 2, turns)
         self._calls(lines)
         answers = [line["text"] for line in lines if line["kind"] == "answer"]
-        report.check("the answers are whole", answers == [FIXED, AGREED], answers)
+        report.check("the answers are whole", answers == self.answers, answers)
         by = self.box.git(
             "log", "-1", "--format=%an", "--", SAVED.removeprefix("/project/"), folder=store
         ).stdout
-        report.check("the note that it saved over MCP has a commit of its own", bool(by.strip()), by)
+        mine = by.strip().removeprefix("mcp:").startswith(self.client.NAME)
+        report.check("the note that it saved over MCP is a commit of this client", mine, by)
 
     def _calls(self, lines: list[dict[str, Any]]) -> None:
         ends = {line["call"]: line for line in lines if line["kind"] == "tool_result"}
@@ -222,3 +234,5 @@ class Story:
         )
         status = box.git("status", "--porcelain", folder=box.store)
         report.check("git status is clean", not status.stdout, told(status))
+        row = self._row()
+        report.check("status: heard, and its last turn landed", row.get("last") == "turn, landed", row)
