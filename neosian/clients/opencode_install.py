@@ -15,8 +15,8 @@ TITLE = opencode.TITLE
 PROGRAM = "opencode"
 ADVICE = ""
 TRUST = (
-    "With its first plugin OpenCode fetches a package of its own before it starts: half a minute once, and more than a "
-    "minute at each start without a network."
+    "Start OpenCode once with a network: with its first plugin it fetches a package of its own before it begins, half "
+    "a minute once; without a network each start takes more than a minute."
 )
 VERIFIED = True
 OWN_MEMORY = "AGENTS.md files"

@@ -25,8 +25,8 @@ ADVICE = (
     "above it."
 )
 TRUST = (
-    "What stands in a project's .pi folder Pi loads once the project is trusted: say yes when it asks, or start it "
-    "with --approve. Until then it is skipped without a word."
+    "Start Pi and trust the project when it asks, or start it with --approve: until then it skips what stands in a "
+    "project's .pi folder, without a word."
 )
 VERIFIED = True
 OWN_MEMORY = "AGENTS.md files"
