@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import clients, config, files, owed
+from neosian import clients, config, files, owed, switch
 from neosian.context import Block, start_block
 from neosian.own import is_own
 from neosian.spool import Spool
@@ -33,6 +33,8 @@ def begin(home: str, name: str, *, spool: Spool | None = None, behind: list[str]
     if entry is None or not settings.context_start:
         return ""
     event = clients.read(entry.payload, entry.spooled)
+    if switch.is_project_off(home, event.root or event.cwd):
+        return ""
     program = clients.adapter(event.client)
     if program.STARTS_WITH_PROMPT and event.kind in ("start", "compact") and not event.agent:
         owed.owe(home, event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from neosian import clients, config, files, output, payload, places, scope
+from neosian import clients, config, files, output, payload, places, scope, switch
 from neosian.calls import Globs, named_paths
 from neosian.errors import NeosianError
 from neosian.events import FLAG_SEPARATOR, Event, Spooled
@@ -70,8 +70,10 @@ def _event(client: str, source: str, flags: list[str]) -> Event:
 def _recorded(home: str, settings: config.Config, where: str) -> tuple[bool, str]:
     if os.environ.get("NEOSIAN_OFF"):
         return False, "$NEOSIAN_OFF is set"
-    if os.path.exists(os.path.join(home, "off")):
-        return False, f"{os.path.join(home, 'off')} is there"
+    if switch.is_off(home):
+        return False, f"{switch.file(home)} is there"
+    if switch.is_project_off(home, where):
+        return False, f"{switch.list_file(home)} names the project"
     if settings.record_capture == "marked" and not marked(where):
         return False, "record.capture is marked, and no .neosian-record file is above the directory"
     return True, "nothing switches it off"

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neosian import merging, resources, scope, settings
+from neosian import mcp_install, merging, resources, scope, settings
 from neosian.clients import adapter
-from neosian.clients.hook_files import HookFile, Line, Problem, Version
+from neosian.clients.hook_files import HookFile, Line, Problem, Version, lines_in
 from neosian.clients.installers import RECORDED, Installer, hooks_of, installer
 from neosian.errors import NeosianError, UsageError
 from neosian.launcher import hook_line, install_launcher
@@ -46,7 +46,7 @@ def plan_install(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
         file=look.file,
         before=look.raw,
         after=look.raw if look.refused else hooks.shape.merge(look.text, wanted).encode(),
-        backup=None if look.refused else merging.without_us(look, hooks.shape),
+        backup=None if look.refused else merging.without_us(look, _everything(wish, look, environ, cwd)),
         fragment=hooks.shape.fragment(wanted),
         names=hooks.shape.names(wanted),
         version=".".join(map(str, installed)) if installed else None,
@@ -68,11 +68,12 @@ def plan_uninstall(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
     place = _place(client, hooks, wish, environ, cwd)
     look = _look(hooks, place.file)
     ours = look.ours(hooks.shape)
+    after, backup = merging.taken_out(look, hooks.shape, _everything(wish, look, environ, cwd))
     plan = Plan(
         file=look.file,
         before=look.raw,
-        after=merging.without_us(look, hooks.shape),
-        backup=None,
+        after=after,
+        backup=backup,
         fragment=hooks.shape.fragment(ours) if ours else {},
         names=hooks.shape.names(ours) if ours else (),
         refused=look.refused,
@@ -83,7 +84,8 @@ def plan_uninstall(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
 
 def installed_hooks(environ: Mapping[str, str], directory: str) -> list[dict[str, Any]]:
     """Every file, of the user's and of the project around a directory, that holds hooks of ours: client, level, file,
-    and for how many events."""
+    for how many events, and which hook lines. A file that a careful edit cannot touch is looked through as text: its
+    client may read it all the same."""
     tree = merging.work_tree(directory)
     found = []
     for name in RECORDED:
@@ -92,9 +94,15 @@ def installed_hooks(environ: Mapping[str, str], directory: str) -> list[dict[str
         if tree and hooks.project_file:
             places.append(("project", hooks.project_file(tree)))
         for level, file in places:
-            if ours := _look(hooks, file).ours(hooks.shape):
-                row = {"client": name, "level": level, "file": file, "events": len(hooks.shape.names(ours))}
-                found.append(row)
+            look = _look(hooks, file)
+            if ours := look.ours(hooks.shape):
+                lines = list(lines_in(hooks.shape.show(hooks.shape.fragment(ours))))
+                events = len(hooks.shape.names(ours))
+            else:
+                lines = list(lines_in((look.raw or b"").decode("utf-8", "replace"))) if look.refused else []
+                events = len(lines)
+            if events:
+                found.append({"client": name, "level": level, "file": file, "events": events, "lines": lines})
     return found
 
 
@@ -142,6 +150,11 @@ def _place(client: Installer, hooks: HookFile, wish: Wish, environ: Mapping[str,
         user_file=user_file,
         file=theirs(merging.project_folder(wish, cwd)) if theirs else user_file,
     )
+
+
+def _everything(wish: Wish, look: Look, environ: Mapping[str, str], cwd: str) -> merging.Parts:
+    folder = "" if wish.user else merging.project_folder(wish, cwd)
+    return mcp_install.parts_in(wish.client, look.file, environ, folder)
 
 
 def _look(hooks: HookFile, file: str) -> Look:

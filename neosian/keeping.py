@@ -107,7 +107,9 @@ class Keeper:
             self._leave()
 
     def _came_before(self, event: Event) -> bool:
-        """Whether this very event has landed: a crash may leave it in the spool."""
+        """Whether this very event has landed: a crash may leave it in the spool. An echo has, with its turn."""
+        if event.data.get("echo") and self._known(event) and not self._running(event):
+            return True
         nameless = event.call is not None and event.call.startswith(MADE)
         kind = (NAMELESS if nameless else LINE_OF).get(event.kind)
         return kind is not None and (kind, stamp(event.at)) in self.landed
@@ -235,10 +237,22 @@ class Keeper:
         known = self.open is not None and self.open.has("tool_call", call)
         self._put(event, Entry(event, "permission", **fields, input=None if known else data["input"]))
 
+    def _said(self, event: Event) -> None:
+        """What the agent said last, of a client whose stop does not tell it; it may come after the stop."""
+        known = self._of_id(event)
+        if known and not self._running(event):
+            turn = self.memory.turns[known]
+            if stamp(event.at) > turn.answered:
+                self._stop_late(known, event, turn.state)
+            return
+        self._put(event)
+        assert self.open is not None
+        self.open.said = event
+
     def _stop(self, event: Event) -> None:
         if self.open and self.open.is_of_a_child(event):
             return
-        state = FAILED if event.kind == "failure" else DONE
+        state = FAILED if event.kind == "failure" else INTERRUPTED if event.data.get("aborted") else DONE
         known = self._of_id(event)
         mine = self.open is not None and self.open.is_mine(event)
         if known and not mine:
@@ -370,8 +384,11 @@ class Keeper:
         queued = [] if over else turn.queued()
         self.waiting += queued
         turn.settle(queued)
-        if stop is not None and (stop.data["text"] or stop.data.get("error")):
-            turn.insert(answer(stop))
+        said = turn.said.data["text"] if turn.said else ""
+        if stop is not None and (stop.data["text"] or stop.data.get("error") or said):
+            turn.insert(answer(stop, said))
+        elif turn.said and said:
+            turn.insert(answer(turn.said))
         events = list(turn.events)
         if turn.again:
             self._late(turn.number, turn.entries, state=state, event=turn.first, events=events)
@@ -473,6 +490,7 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "result": Keeper._result,
     "batch": Keeper._batch,
     "permission": Keeper._permission,
+    "said": Keeper._said,
     "subagent": Keeper._agent,
     "compact": Keeper._aside,
     "cwd": Keeper._aside,

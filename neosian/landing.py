@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import adopt, clients, fastjson, files, projects, recording, scope, turns
+from neosian import adopt, clients, fastjson, files, projects, recording, scope, switch, turns
 from neosian.adopting import adopt_edits
 from neosian.config import Config
 from neosian.draft import Draft
@@ -80,7 +80,7 @@ class Lander:
         with Lock(os.path.join(self.spool.folder, "lock"), self.patience):
             self._settle()
             events = [event for entry in self.spool.take() if (event := self._event(entry)) is not None]
-            events = self._without_own(events)
+            events = self._without_off(self._without_own(events))
             self._new = {(event.client, event.session) for event in events if _begins(event)}
             events = [event for event in events if self._is_readable(event.client, event.session)]
             if not events:
@@ -168,6 +168,21 @@ class Lander:
         own = own_sessions(self.home, events)
         self.spool.drop(event.spooled for event in events if (event.client, event.session) in own)
         return [event for event in events if (event.client, event.session) not in own]
+
+    def _without_off(self, events: list[Event]) -> list[Event]:
+        """The events without those of sessions that began in a project which is switched off, and leave nothing.
+
+        The launcher lets few of them in: those of a client that runs its hooks in a folder of its own.
+        """
+        if not os.path.exists(switch.list_file(self.home)):
+            return events
+        began: dict[tuple[str, str], str] = {}
+        for event in sorted(events, key=lambda event: event.at):
+            began.setdefault((event.client, event.session), event.root or event.cwd)
+        off = {key for key, folder in began.items() if switch.is_project_off(self.home, folder)}
+        off = {key for key in off if self._place(*key) is None}
+        self.spool.drop(event.spooled for event in events if (event.client, event.session) in off)
+        return [event for event in events if (event.client, event.session) not in off]
 
     def _assemble(self, events: list[Event], sweep: bool) -> Batch:
         """The spans of these events; a conversation that cannot be made sense of is set aside, the others go on."""

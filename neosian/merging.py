@@ -69,6 +69,30 @@ class Part(Protocol):
         """Whether settings say nothing at all."""
 
 
+@dataclass(frozen=True)
+class Parts:
+    """All parts of ours that one file may hold, as one: where a client keeps hooks and servers in the same file."""
+
+    parts: tuple[Part, ...]
+
+    def owned(self, text: str) -> list[Any] | None:
+        found = [part.owned(text) for part in self.parts]
+        return found if any(found) else None
+
+    def strip(self, text: str) -> str:
+        for part in self.parts:
+            text = part.strip(text)
+        return text
+
+    def again(self, text: str, owned: list[Any]) -> str:
+        for part, ours in zip(self.parts, owned, strict=True):
+            text = part.again(text, ours) if ours else text
+        return text
+
+    def is_empty(self, text: str) -> bool:
+        return any(part.is_empty(text) for part in self.parts)
+
+
 @dataclass
 class Look:
     """A settings file as it was found: its bytes, its text, and why it cannot be edited."""
@@ -195,14 +219,14 @@ def misplaced(wish: Wish, place: Place, cwd: str) -> NeosianError | None:
             f"{place.file} is {place.title}'s user level, no project's.", f"{place.install} --user --write"
         )
     folder = project_folder(wish, cwd)
-    if _no_project(folder):
+    if is_no_project(folder):
         return UsageError(
             f"{folder} is no project: run this in one, or name its folder.", f"{place.install} --user --write"
         )
     return None
 
 
-def _no_project(folder: str) -> bool:
+def is_no_project(folder: str) -> bool:
     """A home, the root and the root of temporary files hold projects; they are none."""
     real = os.path.realpath(folder)
     return real == os.path.dirname(real) or real in map(
@@ -291,6 +315,23 @@ def without_us(look: Look, part: Part) -> bytes | None:
     elif part.is_empty(part.strip(look.text)):
         return None
     return part.strip(look.text).encode()
+
+
+def taken_out(look: Look, part: Part, everything: Part) -> tuple[bytes | None, bytes | None]:
+    """The file as it is to be without one part, and what the file beside it is to hold, of which a part that stays will
+    have need."""
+    restored = without_us(look, everything)
+    if not look.ours(part):
+        return look.raw, restored if look.ours(everything) else None
+    left = part.strip(look.text)
+    stays = everything.owned(left)
+    if not stays:
+        return restored, None
+    # As if only the part that stays had ever been put in, so that the last one to go finds what it came to.
+    backup = _backup(look)
+    if backup.raw is not None and not backup.refused and _explains(backup, look, everything):
+        left = everything.again(backup.text, stays)
+    return left.encode(), restored
 
 
 def _backup(found: Look) -> Look:

@@ -70,6 +70,18 @@ def without_twins(events: Iterable[Event]) -> list[Event]:
     return kept
 
 
+def without_echoes(events: Iterable[Event]) -> list[Event]:
+    """The events without those that tell of a call a second time: they count only in a turn that nothing else tells of
+    calls."""
+    found = list(events)
+    told = {event.prompt_id for event in found if event.kind in ("call", "result") and not _is_echo(event)}
+    return [event for event in found if not (_is_echo(event) and event.prompt_id in told)]
+
+
+def _is_echo(event: Event) -> bool:
+    return event.data.get("echo") is True
+
+
 def with_calls(events: Iterable[Event]) -> list[Event]:
     """The events of one conversation, in order, with names for calls to which their client gives none.
 

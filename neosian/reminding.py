@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from neosian import clients, config, evidence, files, owed
+from neosian import clients, config, evidence, files, owed, switch
 from neosian.own import is_own
 from neosian.spool import Spool
 
@@ -24,7 +24,7 @@ def remind(home: str, name: str, *, spool: Spool | None = None, behind: list[str
     if entry is None or not (settings.context_recall or settings.context_start):
         return ""
     event = clients.read(entry.payload, entry.spooled)
-    if event.kind != "prompt" or event.agent:
+    if event.kind != "prompt" or event.agent or switch.is_project_off(home, event.root or event.cwd):
         return ""
     program = clients.adapter(event.client)
     words = evidence.asked(event.data["text"]) if settings.context_recall else ""

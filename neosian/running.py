@@ -30,7 +30,7 @@ class Running:
 
     __slots__ = (
         "again", "began", "ended", "entries", "error", "events", "first", "ids", "launches", "note", "number",
-        "prompt_id", "stopped",
+        "prompt_id", "said", "stopped",
     )  # fmt: skip
 
     def __init__(self, number: int, first: Event, again: bool = False) -> None:
@@ -39,6 +39,7 @@ class Running:
         self.first = first
         self.again = again
         self.note: Line | None = None
+        self.said: Event | None = None  # with the agent's last words, where its stop does not tell them
         self.entries: list[Entry] = []
         self.events: dict[Event, None] = {}
         self.ids: dict[str, set[str]] = {}
@@ -143,10 +144,11 @@ def unended(event: Event, call: str, **fields: object) -> Entry:
     return entry
 
 
-def answer(event: Event) -> Entry:
+def answer(event: Event, said: str = "") -> Entry:
+    """The line of an answer. ``said``: its text, where the event has none."""
     data = event.data
     fields = {"error": data.get("error") or None, "background": data.get("background") or None}
-    return Entry(event, "answer", text=data["text"], **fields)
+    return Entry(event, "answer", text=data["text"] or said, **fields)
 
 
 def last_words(event: Event, launch: Launch | None) -> Entry:

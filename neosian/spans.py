@@ -27,7 +27,7 @@ The rules of the fold, for clients that give prompts an id (seen in Claude Code 
 from __future__ import annotations
 
 from neosian.keeping import Keeper, Span
-from neosian.order import by_clock, in_order, with_calls, without_twins
+from neosian.order import by_clock, in_order, with_calls, without_echoes, without_twins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def assemble(
     for key, mine in conversations.items():
         ordered = in_order(mine)
         total += ordered
-        for event in with_calls(without_twins(ordered)):
+        for event in with_calls(without_echoes(without_twins(ordered))):
             desk.keeper(*key).take(event)
     if now is not None:
         for keeper in list(desk.keepers.values()):

@@ -219,6 +219,16 @@ class Spool:
         files.write(os.path.join(self.bad, name + ".why"), reason.encode("utf-8", "replace"))
         files.log(self._log, f"spool: {name} is set aside: {reason}")
 
+    def try_again(self) -> int:
+        """Put what was set aside back among what waits: another release may be able to read it; how many files."""
+        aside = [name for name in files.names(self.bad) if not name.endswith(".why")]
+        self.make()
+        for name in aside:
+            if not os.path.exists(os.path.join(self.new, name)):
+                os.replace(os.path.join(self.bad, name), os.path.join(self.new, name))
+                files.remove(os.path.join(self.bad, name + ".why"))
+        return len(aside)
+
     def reason(self, name: str) -> str:
         """Why a file was set aside, "" when it was not."""
         return (files.read(os.path.join(self.bad, name + ".why")) or b"").decode("utf-8", "replace")

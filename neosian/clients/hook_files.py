@@ -275,7 +275,8 @@ def _filled(value: Any, line: Line) -> Any:
 
 
 def _hooks(text: str) -> dict[str, Any]:
-    found = settings.parse(text).get("hooks")
+    value = settings.parse(text)
+    found = value.get("hooks") if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 
 
@@ -307,7 +308,11 @@ class OwnFile:
         return _quoted(template, line)
 
     def names(self, hooks: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(_verb(line) for line in _lines_in(hooks)))
+        try:
+            events = tuple(_hooks(hooks))
+        except ValueError:  # it is a plugin, or no longer as we wrote it
+            events = ()
+        return events or tuple(dict.fromkeys(_verb(line) for line in lines_in(hooks)))
 
     def fragment(self, hooks: str) -> str:
         return hooks
@@ -316,7 +321,7 @@ class OwnFile:
         return fragment.rstrip("\n")
 
     def owned(self, text: str) -> str:
-        return text if any(True for _ in _lines_in(text)) else ""
+        return text if any(True for _ in lines_in(text)) else ""
 
     def merge(self, text: str, wanted: str) -> str:
         return wanted
@@ -343,7 +348,7 @@ def _quoted(template: str, line: Line) -> str:
     return _QUOTED_PLACEHOLDER.sub(lambda found: json.dumps(line(found[1]), ensure_ascii=False), template)
 
 
-def _lines_in(text: str) -> Iterator[str]:
+def lines_in(text: str) -> Iterator[str]:
     """The hook lines of ours that are strings in a text."""
     for literal in _LITERAL.findall(text):
         if "neosian-hook" in literal:

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from neosian import clients, config, errands, output, payload, scope
+from neosian import clients, config, errands, output, payload, scope, switch
 from neosian.clients import CLIENTS
 from neosian.commands import record_install
 from neosian.commands._scopes import add_mounts, mount_flags
@@ -152,14 +152,14 @@ def flags(args: argparse.Namespace) -> list[str]:
 
 def switched_off(home: str) -> bool:
     """Whether a person switched recording off here, or this is a process that neosian itself started."""
-    if os.environ.get("NEOSIAN_OFF") or os.path.exists(os.path.join(home, "off")):
-        return True
-    return config.load(home)[0].record_capture == "marked" and not _marked()
-
-
-def _marked() -> bool:
-    """Whether the project, or a folder above it, holds the file that has it recorded."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or _directory()
+    if os.environ.get("NEOSIAN_OFF") or switch.is_off(home) or switch.is_project_off(home, folder):
+        return True
+    return config.load(home)[0].record_capture == "marked" and not _marked(folder)
+
+
+def _marked(folder: str) -> bool:
+    """Whether a project's folder, or one above it, holds the file that has it recorded."""
     while folder and not os.path.exists(os.path.join(folder, ".neosian-record")):
         folder = "" if folder == os.path.dirname(folder) else os.path.dirname(folder)
     return bool(folder)

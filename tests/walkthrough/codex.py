@@ -133,7 +133,7 @@ def _patch(text: str) -> Call:
 def walk(client: Path, version: str, box: Sandbox, report: Report) -> None:
     codex = Codex(client, box)
     report.need(f"the client is {version}", codex.version == version, codex.version)
-    Story(codex, box, report, {box.project / ".codex" / "hooks.json": HOOKS}, mcp=False).play()
+    Story(codex, box, report, {box.project / ".codex" / "hooks.json": HOOKS}).play()
     codex.mcp("uninstall")
     left = codex.config.read_text(encoding="utf-8")
     report.check("the client has taken our server out", SERVER not in left, left)

@@ -73,19 +73,17 @@ class Story:
     """One client in a sandbox, played through.
 
     ``settings`` are the files that the installers change, with what stands in them before (None: no file). Without
-    ``mcp`` the client is told of our server in a way of its own, without ``answers`` it tells none.
+    ``answers`` the client tells none.
     """
 
     def __init__(
-        self, client: Client, box: Sandbox, report: Report, settings: dict[Path, str | None], *, mcp: bool = True,
-        answers: bool = True,
+        self, client: Client, box: Sandbox, report: Report, settings: dict[Path, str | None], *, answers: bool = True
     ) -> None:  # fmt: skip
         self.client = client
         self.box = box
         self.report = report
         self.settings = settings
         self.answers = [FIXED, AGREED] if answers else []
-        self.verbs = ("record", "mcp") if mcp else ("record",)
         self.acts = client.acts(box.project)
         self.saving = client.saving(SAVED, SAVED_TEXT)
 
@@ -104,24 +102,35 @@ class Story:
             if text is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
-        for verb in self.verbs:
-            done = self._installer(verb, "install", *level)
-            self.report.need(f"our installer writes its part ({verb})", done.returncode == 0, told(done))
+        done = self._setup(*level)
+        self.report.need("setup writes hooks and server", done.returncode == 0, told(done))
         written = self._files()
-        again = [self._installer(verb, "install", *level) for verb in self.verbs]
-        same = all(done.returncode == 0 for done in again) and self._files() == written
-        self.report.check("installing twice changes no byte", same, "\n".join(map(told, again)))
+        again = self._setup(*level)
+        same = again.returncode == 0 and self._files() == written
+        self.report.check("setting up twice changes no byte", same, told(again))
+        doctor = self.box.neosian("doctor")
+        self.report.check("the doctor finds nothing wrong", doctor.returncode == 0, told(doctor))
+        row = self._row()
+        seen = (row.get("installed"), row.get("state"), bool(row.get("hooks")))
+        self.report.check("status: installed, never fired", seen == (True, "never fired", True), row)
 
     def uninstall(self, *level: str) -> None:
-        done = [self._installer(verb, "uninstall", *level) for verb in self.verbs]
+        done = self._setup("--uninstall", *level)
         before = {path: text.encode() if text is not None else None for path, text in self.settings.items()}
-        said = "\n".join(map(told, done))
-        self.report.check("uninstall leaves every file as it was", self._files() == before, said)
+        self.report.check("uninstall leaves every file as it was", self._files() == before, told(done))
         left = [path for path in self.settings for path in path.parent.glob("*neosian*")]
         self.report.check("and none of ours", not left, left)
 
-    def _installer(self, verb: str, act: str, *level: str) -> Any:
-        return self.box.neosian(verb, act, "--client", self.client.NAME, *level, "--write")
+    def _setup(self, *words: str) -> Any:
+        """`neosian setup` of this client, for the project unless ``--user`` is among the words."""
+        level = () if "--user" in words else ("--project",)
+        more = [word for word in words if word != "--user"]
+        return self.box.neosian("setup", "--client", self.client.NAME, *level, *more, "--write")
+
+    def _row(self) -> dict[str, Any]:
+        """What `neosian status` says of the client; it ends with 1 where something is wrong, and is read all the same."""
+        found = json.loads(self.box.neosian("status", "--json").stdout or "{}")
+        return next((row for row in found.get("clients", ()) if row["client"] == self.client.NAME), {})
 
     def _files(self) -> dict[Path, bytes | None]:
         return {path: path.read_bytes() if path.exists() else None for path in self.settings}
@@ -225,3 +234,5 @@ class Story:
         )
         status = box.git("status", "--porcelain", folder=box.store)
         report.check("git status is clean", not status.stdout, told(status))
+        row = self._row()
+        report.check("status: heard, and its last turn landed", row.get("last") == "turn, landed", row)
