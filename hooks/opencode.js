@@ -145,13 +145,13 @@ export const Neosian = async ({ client, directory }) => {
     }
     if (session.prompts.has(message.id)) return;
     session.prompts.add(message.id);
-    if (session.prompt) session.queued.add(message.id);
-    else session.prompt = message.id;
     const answers = [];
     if (!session.started) {
       session.started = true;
-      answers.push(tell("start", start(session, session.source, message.model)));
+      answers.push(tell("start", start(session, session.source, message.model))); // of no prompt yet
     }
+    if (session.prompt) session.queued.add(message.id);
+    else session.prompt = message.id;
     answers.push(tell("prompt", { ...base(session, "UserPromptSubmit"), prompt: spoken(output.parts) }));
     const blocks = await within(ANSWER, Promise.all(answers));
     const text = blocks ? blocks.filter(Boolean).join("\n\n") : "";
@@ -169,7 +169,7 @@ export const Neosian = async ({ client, directory }) => {
     if (!session?.compacted || session.parent) return;
     session.again ??= tell("start", start(session, "compact"));
     const text = await within(ANSWER, session.again);
-    if (text) output.system.push(text);
+    if (text && !output.system.includes(text)) output.system.push(text); // another copy may have said it
   }
 
   const heard = {

@@ -162,12 +162,12 @@ def test_what_is_left_out_by_choice_is_told_and_no_problem(
 ) -> None:
     assert report(home)["spool"]["by_choice"] == []
     (home.path / "off").write_text("")
-    (home.path / "off-projects").write_text("/work/a\n/work/b b\n")
+    (home.path / "off-projects").write_text("/src/a\n/src/b b\n")
     (home.path / "config.toml").write_text('[record]\ncapture = "marked"\n')
     monkeypatch.setenv("NEOSIAN_OFF", "1")
     said = report(home)["spool"]["by_choice"]
     assert [line.split()[0] for line in said] == ["All", "The", "The", "Only", "NEOSIAN_OFF"]
-    assert said[2].endswith("neosian on '/work/b b'")
+    assert said[2].endswith("neosian on '/src/b b'")
     assert problems(home) == []
 
 

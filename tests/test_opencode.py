@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.hooking import Hooks
 from tests.plugins import play, rendered
 
 SESSION = "ses_dd5659130ffe5S54Rd9KW0WaIT"
+VERBS = ("start", "prompt", "note", "stop", "end")
 CHILD = "ses_dd565554effettf7utQzAsCP49"
 
 Call = list[Any]
@@ -248,6 +250,13 @@ def test_after_a_compaction_the_start_block_goes_with_each_request(hooks: Hooks)
     assert hooks.texts("answer") == ["I went on."]
 
 
+def test_two_copies_of_the_plugin_tell_a_start_once_after_a_compaction(hooks: Hooks) -> None:
+    system: Call = ["experimental.chat.system.transform", {"sessionID": SESSION}, {"system": ["You are."]}]
+    compacted = [reply(4, 3, summary=True), says(4, "So far."), event("session.compacted", sessionID=SESSION)]
+    *_, shown = play("opencode", hooks, ["load"], created(), ask("go"), *compacted, system)
+    assert len(shown.value["system"]) == 2
+
+
 def test_a_compaction_between_two_turns_is_part_of_the_first(hooks: Hooks) -> None:
     compacted = [
         reply(8, 7, summary=True),
@@ -329,6 +338,22 @@ def test_whatever_a_client_says_no_hook_throws(hooks: Hooks, junk: object) -> No
     assert [each.threw for each in replies if each.threw] == []
 
 
+def told(client: str, hooks: Hooks, *calls: Call) -> list[dict[str, Any]]:
+    """What the hook lines are given."""
+    kept = hooks.folder / "told"
+    text = rendered(client, hooks.home)
+    for verb in VERBS:
+        text = text.replace(f'{verb}: "', f'{verb}: "cat >>{kept}; echo >>{kept}; exit 0; ', 1)
+    play(client, hooks, *calls, text=text)
+    return [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
+
+
+def test_a_start_belongs_to_no_prompt(hooks: Hooks) -> None:
+    start, prompt, *_ = told("opencode", hooks, created(), *turn(), ["dispose"])
+    assert (start["hook_event_name"], start.get("prompt_id")) == ("SessionStart", None)
+    assert (prompt["hook_event_name"], prompt["prompt_id"]) == ("UserPromptSubmit", "msg_001")
+
+
 @pytest.mark.parametrize("client", ["opencode", "pi"])
 def test_a_hook_that_hangs_is_ended_with_all_it_started(hooks: Hooks, client: str) -> None:
     mark = hooks.folder / "outlived"
@@ -338,7 +363,7 @@ def test_a_hook_that_hangs_is_ended_with_all_it_started(hooks: Hooks, client: st
         .replace("HANGS = 30_000", "HANGS = 300")
         .replace("ANSWER = 10_000", "ANSWER = 500")
     )
-    for verb in ("start", "prompt", "note", "stop", "end"):
+    for verb in VERBS:
         text = text.replace(f'{verb}: "', f'{verb}: "{line}; ', 1)
     if client == "opencode":
         calls: list[Call] = [created(), ask("go"), ["wait", 3500], ["dispose"]]

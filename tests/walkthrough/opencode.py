@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.walkthrough.fake_chat import ChatModel
 from tests.walkthrough.fake_model import Call, FakeModel, Script, Step
 from tests.walkthrough.harness import Report, Row, Sandbox, from_npm, told
-from tests.walkthrough.plugged import SECRET, Exact, PluggedStory
+from tests.walkthrough.plugged import SECRET, WINDOW, Exact, PluggedStory
 from tests.walkthrough.story import SERVER, Act
 
 VERSION = "1.18.33"
@@ -85,7 +85,7 @@ class OpenCode:
         return (Act(Call(tool, {"path": path, "file_text": text}), tool, True),)
 
     def prepare(self, url: str) -> None:
-        limit = {"context": 200_000, "output": 8_000}
+        limit = {"context": WINDOW, "output": 8_000}
         provider = {
             "npm": "@ai-sdk/openai-compatible",  # inside the client, nothing is fetched for it
             "name": "fake",

@@ -13,13 +13,13 @@ from pathlib import Path
 from tests.walkthrough.fake_chat import ChatModel
 from tests.walkthrough.fake_model import Call, FakeModel, Script
 from tests.walkthrough.harness import Report, Row, Sandbox, node, npm_command, told
-from tests.walkthrough.plugged import SECRET, Exact, PluggedStory
+from tests.walkthrough.plugged import SECRET, WINDOW, Exact, PluggedStory
 from tests.walkthrough.story import Act
 
 VERSION = "1.6.0"
 PACKAGE = "@earendil-works/pi-coding-agent"
 ROW = Row(
-    start="told with the first prompt",
+    start="told with the first prompt, after a compaction with every request",
     prompt="told",
     results="text, `ok`, milliseconds",
     failures="text, `ok`, milliseconds",
@@ -48,6 +48,8 @@ class Pi:
         self.box = box
         self.models = box.home / ".pi" / "agent" / "models.json"
         self.models.parent.mkdir(parents=True)
+        short = {"compaction": {"keepRecentTokens": 5}}  # else a short session is left as it is
+        self.models.with_name("settings.json").write_text(json.dumps(short), encoding="utf-8")
         (box.bin / "node").symlink_to(node(command))
         (box.bin / "pi").symlink_to(command)
         self.version = box.run("pi", "--version").stdout.strip()
@@ -70,7 +72,7 @@ class Pi:
         return (Act(Call(tool, {"path": path, "file_text": text}), tool, True),)
 
     def prepare(self, url: str) -> None:
-        model = {"id": "scripted", "contextWindow": 128_000, "maxTokens": 4096}
+        model = {"id": "scripted", "contextWindow": WINDOW, "maxTokens": 4096}
         fake = {"baseUrl": f"{url}/v1", "apiKey": SECRET, "api": "openai-completions", "models": [model]}
         self.models.write_text(json.dumps({"providers": {"fake": fake}}), encoding="utf-8")
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.walkthrough.fake_model import Json, Request, Script, Step
 from tests.walkthrough.story import CONVERT, LEFT_OFF, RATE, Story
 
 SECRET = "dummy-key-that-no-store-may-hold"
+STARTS = "neosian keeps the memory of"
+LONG = "Read everything that there is"
+WINDOW = 200_000  # tokens that the model is said to hold
+FULL = 199_000
 
 
 class Exact(Script):
@@ -34,6 +40,7 @@ class PluggedStory(Story):
         self.box.listen()
         self.first()
         self.second()
+        self.compacted()
         self.more()
         self.off()
         self.traces()
@@ -45,9 +52,32 @@ class PluggedStory(Story):
     def played(self, name: str, script: Script, *prompts: str) -> list[Request]:
         requests = super().played(name, script, *prompts)
         texts = [request.text() for request in requests]
-        twice = [text for text in texts[:1] if text.count("neosian keeps the memory of") > 1]
+        twice = [text for text in texts[:1] if text.count(STARTS) > 1]
         self.report.check(f"{name}: a start is told once", not twice, "\n".join(twice))
         return requests
+
+    def compacted(self) -> None:
+        """The window fills up in a run: what is left of it is told the start anew, and nothing more is asked of it."""
+        full = Step(calls=(self.acts[0].call,), tokens=FULL)
+        requests = self.played("a long session", Script({LONG: [full]}), LONG)
+        self.report.check("it was compacted once, and not disturbed", len(requests) == 2, len(requests))
+        text = requests[-1].text()
+        self.report.check(
+            "its start is told anew after that", text.count(STARTS) == 1 and LONG not in text, text
+        )
+        logs = [log.read_text("utf-8") for log in self.box.store.glob("record/**/*.jsonl")]
+        lines = [json.loads(line) for log in logs if LONG in log for line in log.splitlines()]
+        seen = [
+            (line["kind"], line.get("event"), line.get("text"))
+            for line in lines
+            if line["kind"] in ("compact", "answer")
+        ]
+        wanted = [
+            ("compact", "before", None),
+            ("compact", "after", seen[1][2]),
+            ("answer", None, Script.fallback.text),
+        ]
+        self.report.check("the turn holds the compaction and the answer", seen == wanted, seen)
 
     def off(self) -> None:
         """The client works on, is told nothing, and nothing is kept."""
