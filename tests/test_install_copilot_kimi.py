@@ -100,6 +100,30 @@ def test_an_older_file_of_ours_is_written_anew(run: Run, project: Path) -> None:
     assert file.read_bytes() == new
 
 
+def test_the_events_of_the_file_are_counted(run: Run) -> None:
+    assert (
+        f": {len(adapter('copilot-cli').EVENTS)} events of GitHub Copilot CLI"
+        in run("record", "install", *COPILOT, "--write").err
+    )
+
+
+@pytest.mark.parametrize(
+    "broken", [lambda raw: raw[:-3], lambda raw: b"[" + raw + b"]", lambda raw: b"7 " + raw]
+)
+def test_a_file_of_ours_that_was_broken_is_mended_or_taken_away(
+    broken: Callable[[bytes], bytes], run: Run, project: Path
+) -> None:
+    file = project / ".github" / "hooks" / "neosian.json"
+    run("record", "install", *COPILOT, "--write")
+    whole = file.read_bytes()
+    file.write_bytes(broken(whole))
+    assert run("record", "install", *COPILOT, "--write").code == 0
+    assert file.read_bytes() == whole
+    file.write_bytes(broken(whole))
+    assert run("record", "uninstall", *COPILOT, "--write").code == 0
+    assert tree(project) == []
+
+
 @pytest.mark.parametrize("text", ['{"version": 1, "hooks": {}}', "not json", "\xff"])
 def test_somebody_elses_file_of_that_name_is_left_alone(text: str, run: Run, project: Path) -> None:
     file = project / ".github" / "hooks" / "neosian.json"

@@ -275,7 +275,8 @@ def _filled(value: Any, line: Line) -> Any:
 
 
 def _hooks(text: str) -> dict[str, Any]:
-    found = settings.parse(text).get("hooks")
+    value = settings.parse(text)
+    found = value.get("hooks") if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 
 
@@ -307,7 +308,11 @@ class OwnFile:
         return _quoted(template, line)
 
     def names(self, hooks: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(_verb(line) for line in lines_in(hooks)))
+        try:
+            events = tuple(_hooks(hooks))
+        except ValueError:  # it is a plugin, or no longer as we wrote it
+            events = ()
+        return events or tuple(dict.fromkeys(_verb(line) for line in lines_in(hooks)))
 
     def fragment(self, hooks: str) -> str:
         return hooks
