@@ -37,7 +37,8 @@ class Config:
     __slots__ = (
         "context_budget", "context_recall", "context_start", "dream_engine", "dream_idle", "dream_max_tokens_per_day",
         "dream_max_tokens_per_run", "dream_model", "dream_review", "project_throwaway", "record_capture",
-        "record_ignore", "record_input_chars", "record_output_chars", "record_silence", "wrong",
+        "record_ignore", "record_input_chars", "record_output_chars", "record_silence", "record_transcript",
+        "wrong",
     )  # fmt: skip
 
     def __init__(self, said: Mapping[str, Any] | None = None) -> None:
@@ -48,6 +49,7 @@ class Config:
         self.record_silence = table.number("record", "silence", 6 * 3600)
         self.record_ignore = table.texts("record", "ignore", IGNORED_FILES)
         # What is no choice counts as the narrower one: a slip must not record what was meant to stay out.
+        self.record_transcript = table.switch("record", "transcript", True, otherwise=False)
         self.record_capture = table.text("record", "capture", "all", ("all", "marked"), otherwise="marked")
         self.context_start = table.switch("context", "start", True)
         self.context_recall = table.switch("context", "recall", True)
@@ -156,13 +158,16 @@ class _Table:
         self._complain(section, key, "a text", found)
         return default
 
-    def switch(self, section: str, key: str, default: bool) -> bool:
-        """true or false."""
+    def switch(self, section: str, key: str, default: bool, otherwise: bool | None = None) -> bool:
+        """true or false; ``otherwise`` (None: the default) where it is neither."""
         found = self._find(section, key, default)
         if isinstance(found, bool):
             return found
-        self._complain(section, key, "true or false", found)
-        return default
+        if otherwise is None:
+            self._complain(section, key, "true or false", found)
+            return default
+        self._complain(section, key, "true or false", found, str(otherwise).lower())
+        return otherwise
 
     def complain_of_the_rest(self) -> list[tuple[str, object]]:
         """Name and value of what the file says and nobody asked for; each name is added to ``wrong``."""

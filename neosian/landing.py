@@ -154,7 +154,10 @@ class Lander:
         try:
             if entry.spooled.event == CONTEXT:
                 return _context_event(entry)
-            return clients.read(entry.payload, entry.spooled)
+            event = clients.read(entry.payload, entry.spooled)
+            if "transcript" in event.data and self.settings.record_transcript:
+                event.data["text"] = clients.from_transcript(event)
+            return event
         except Exception as error:  # one payload must not stop the others
             self._set_aside([entry.spooled.name], error)
             self.failures.pop()  # the hook whose event it is tells of it itself

@@ -104,7 +104,7 @@ def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
     refused = (
         _misplaced(client, wish, environ, found.look.file, cwd)
         or _no_room(found)
-        or _refusal(found, wanted, f"{client.adds} {SERVER} -- {shlex.join(_command(wish))}")
+        or _refusal(found, wanted, _theirs(client, client.adds, "--", *_command(wish)))
     )
     part = _Server(client)
     right = found.ours == wanted
@@ -133,7 +133,7 @@ def plan_uninstall(wish: Wish, environ: Environ, cwd: str) -> Plan:
     client, wish = _levelled(wish)
     places = _places(client, wish, environ, cwd)
     found = _chosen(client, places)
-    refused = _refusal(found, None, f"{client.removes} {SERVER}")
+    refused = _refusal(found, None, _theirs(client, client.removes))
     names = (SERVER,) if found.ours else ()
     after, backup = found.look.raw, None
     if not refused and not client.adds:
@@ -316,6 +316,11 @@ def _refusal(found: _Found, wanted: Entry | None, command: str) -> NeosianError 
     if client.adds:
         return NeosianError(f"{client.title} edits {file} itself; neosian left it as it is.", command)
     return None
+
+
+def _theirs(client: Client, command: str, *words: str) -> str:
+    """A client's own command for our entry."""
+    return command if client.asks else shlex.join([*command.split(), SERVER, *words])
 
 
 def _no_room(found: _Found) -> NeosianError | None:

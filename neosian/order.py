@@ -70,6 +70,18 @@ def without_twins(events: Iterable[Event]) -> list[Event]:
     return kept
 
 
+def without_echoes(events: Iterable[Event]) -> list[Event]:
+    """The events without those that tell of a call a second time: they count only in a turn that nothing else tells of
+    calls."""
+    found = list(events)
+    told = {event.prompt_id for event in found if event.kind in ("call", "result") and not _is_echo(event)}
+    return [event for event in found if not (_is_echo(event) and event.prompt_id in told)]
+
+
+def _is_echo(event: Event) -> bool:
+    return event.data.get("echo") is True
+
+
 def with_calls(events: Iterable[Event]) -> list[Event]:
     """The events of one conversation, in order, with names for calls to which their client gives none.
 
@@ -79,7 +91,7 @@ def with_calls(events: Iterable[Event]) -> list[Event]:
     found = list(events)
     open_calls: dict[str, list[str]] = {}
     for event in found:
-        if not event.agent and (event.kind in ENDS or (event.kind == "prompt" and event.prompt_id)):
+        if not event.agent and (event.kind in ENDS or _opens_a_turn(event)):
             open_calls.clear()
         if event.kind not in ("call", "result") or not (event.call or MADE).startswith(MADE):
             continue
@@ -93,6 +105,10 @@ def with_calls(events: Iterable[Event]) -> list[Event]:
         if event.kind == "call":
             waiting.append(event.call)
     return found
+
+
+def _opens_a_turn(event: Event) -> bool:
+    return event.kind == "prompt" and (event.prompt_id is not None or event.data.get("steers") is False)
 
 
 def _together(one: Event, other: Event) -> bool:

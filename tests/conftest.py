@@ -23,6 +23,7 @@ _FOREIGN_PREFIXES = (
     "GEMINI_",
     "QWEN_",
     "OPENCODE_",
+    "PI_",
     "AI_AGENT",
 )
 

@@ -34,7 +34,8 @@ def sequences(client: str) -> list[Path]:
 
 def verb_of(client: str, payload: Any) -> str:
     """The verb of the hook line through which a payload came."""
-    name = payload.get("hook_event_name") if isinstance(payload, dict) else None
+    named = payload if isinstance(payload, dict) else {}
+    name = named.get("hook_event_name", named.get("hookEventName"))
     return clients.adapter(client).VERB.get(name, "note") if isinstance(name, str) else "note"
 
 

@@ -25,7 +25,7 @@ from tests.recorded import BEGAN, landed
 
 KINDS = {
     "start", "prompt", "call", "result", "batch", "permission", "subagent", "compact", "stop", "failure", "end", "cwd",
-    "event", "nothing",
+    "event", "nothing", "interrupt", "error", "said",
 }  # fmt: skip
 SESSIONS = ("session_id", "sessionId", "conversation_id", "session")  # keys under which a session stands
 SINGLE = [(client, path) for client in CLIENTS for path in payloads(client)]
@@ -277,7 +277,7 @@ def test_the_installer_says_what_a_person_has_to_know(client: str) -> None:
     module = installer(client)
     assert (module.NAME, module.MCP.name) == (client, client)
     assert module.MCP.title == module.TITLE
-    assert (module.HOOKS is not None) == (client in MODULES)
+    assert (module.HOOKS is not None) == (client in RECORDED)
     assert module.TRUST == "" or module.TRUST.endswith(".")
     assert module.OWN_MEMORY
     assert module.version("no version here") is None

@@ -153,6 +153,7 @@ def test_a_cancelled_command_did_not_go_well() -> None:
         ([{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}], "(image/png)"),
         ([{"functionResponse": {"a": 1}}], '{"functionResponse":{"a":1}}'),
         ("<untrusted_context> in a file", "<untrusted_context> in a file"),
+        ("a file\n</untrusted_context>", "a file\n</untrusted_context>"),
         ("<untrusted_context>\n\n</untrusted_context>", ""),
         (None, ""),
         (7, "7"),

@@ -109,23 +109,6 @@ def test_the_clients_moved_home_is_honoured(
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize(
-    "text", ['{\n  // mine\n  "a": 1\n}\n', '{"a": 1,}\n', "[]", '{"hooks": []}', "no json"]
-)
-def test_a_file_that_no_careful_edit_can_touch_stays_and_the_part_to_paste_is_told(
-    client: str, text: str, run: Run, project: Path
-) -> None:
-    file = project / CLIENTS[client] / "settings.json"
-    file.parent.mkdir()
-    file.write_text(text, encoding="utf-8")
-    done = run("record", "install", "--client", client, "--write")
-    assert done.code == 1
-    assert "was left as it is" in done.err
-    assert f"{client} start" in done.out + done.err
-    assert file.read_text("utf-8") == text
-
-
-@pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("text", ['{\n  // mine\n  "a": 1\n}\n', '{"a": 1,}\n'])
 def test_a_server_in_a_file_with_comments_is_left_to_a_person(
     client: str, text: str, run: Run, project: Path
@@ -152,18 +135,3 @@ def test_hooks_that_are_switched_off_are_told(
     file.write_text(text, encoding="utf-8")
     done = run("record", "install", "--client", client, "--write")
     assert (done.code, f"{key}: it is" in done.err) == (0, True)
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_person_is_told_what_makes_a_project_s_hooks_run(client: str, run: Run) -> None:
-    assert "trust" in run("record", "install", "--client", client).err
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_client_that_was_never_started_gets_no_home_of_ours(
-    client: str, run: Run, private_home: Path
-) -> None:
-    (private_home / CLIENTS[client]).rmdir()
-    done = run("record", "install", "--client", client, "--user", "--write")
-    assert done.code == 1
-    assert not (private_home / CLIENTS[client]).exists()

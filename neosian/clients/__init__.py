@@ -47,12 +47,21 @@ if TYPE_CHECKING:
 MODULES = {
     "claude-code": "neosian.clients.claude_code",
     "codex": "neosian.clients.codex",
+    "opencode": "neosian.clients.opencode",
     "gemini-cli": "neosian.clients.gemini_cli",
     "qwen-code": "neosian.clients.qwen_code",
+    "copilot-cli": "neosian.clients.copilot_cli",
+    "pi": "neosian.clients.pi",
+    "kimi-code": "neosian.clients.kimi_code",
+    "cursor": "neosian.clients.cursor",
+    "vscode": "neosian.clients.vscode",
 }
 """The module of each client that is recorded."""
 
 CLIENTS = tuple(MODULES)
+
+GUESTS = ("vscode",)
+"""Clients of `MODULES` that run the hook files of others and have none of ours."""
 
 INSTALLERS = {
     "claude-code": "neosian.clients.claude_install",
@@ -60,8 +69,17 @@ INSTALLERS = {
     "opencode": "neosian.clients.opencode_install",
     "gemini-cli": "neosian.clients.gemini_install",
     "qwen-code": "neosian.clients.qwen_install",
+    "copilot-cli": "neosian.clients.copilot_install",
+    "pi": "neosian.clients.pi_install",
+    "kimi-code": "neosian.clients.kimi_install",
     "cursor": "neosian.clients.cursor_install",
+    "vscode": "neosian.clients.vscode_install",
     "claude-desktop": "neosian.clients.claude_desktop_install",
+    "zed": "neosian.clients.zed_install",
+    "cline": "neosian.clients.cline_install",
+    "windsurf": "neosian.clients.windsurf_install",
+    "goose": "neosian.clients.goose_install",
+    "crush": "neosian.clients.crush_install",
 }
 """The module that knows where each client keeps its settings, of those too that are only told of the MCP server."""
 
@@ -89,9 +107,15 @@ def read(payload: dict[str, Any], spooled: Spooled) -> Event:
     return event
 
 
+def from_transcript(event: Event) -> str:
+    """The answer that a stop left out, from the file that its client named for it; "" for none."""
+    module = loaded(MODULES[event.client])
+    return str(module.answer(event))
+
+
 def true_client(named: str, payload: dict[str, Any]) -> str:
     """The client that sent a payload through a hook line that names ``named``: some run the hook files of others."""
-    if "cursor_version" in payload:
+    if "cursor_version" in payload or ("conversation_id" in payload and "generation_id" in payload):
         found = "cursor"
     elif "hookEventName" in payload and "sessionId" in payload:
         found = "vscode"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Payload = dict[str, Any]
 
 NOBODY = "unknown"  # the session of a payload that names none
+PERSONAL = ("user_email",)  # keys of what is never recorded
 
 
 def event_of(
@@ -33,8 +34,15 @@ def event_of(
 
 
 def unknown(payload: Payload, *, opens: bool = False) -> Payload:
-    """The data of an event that is not known: the payload as it came. ``opens``: it belongs to a turn that runs."""
-    return {"payload": payload, "opens": opens}
+    """The data of an event that is not known: the payload as it came, but for what says who the person is.
+    ``opens``: it belongs to a turn that runs."""
+    return {"payload": _impersonal(payload), "opens": opens}
+
+
+def _impersonal(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _impersonal(part) for key, part in value.items() if key not in PERSONAL}
+    return [_impersonal(part) for part in value] if isinstance(value, list) else value
 
 
 # Fields; what is of another type counts as absent -------------------------------------------------

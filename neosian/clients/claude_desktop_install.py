@@ -10,10 +10,10 @@ from neosian.clients.mcp_clients import (
     JSON,
     Client,
     Environ,
-    below_home,
-    config_folder,
+    app_folder,
     of_program_and_arguments,
     program_and_arguments,
+    unverified,
 )
 
 NAME = "claude-desktop"
@@ -28,11 +28,7 @@ version = version_in
 
 
 def _desktop_home(environ: Environ, platform: str = sys.platform) -> str:
-    if platform == "darwin":
-        return below_home("Library", "Application Support", "Claude")
-    if platform == "win32":
-        return os.path.join(environ.get("APPDATA") or below_home("AppData", "Roaming"), "Claude")
-    return os.path.join(config_folder(environ), "Claude")
+    return app_folder(environ, "Claude", platform)
 
 
 MCP = Client(
@@ -45,6 +41,6 @@ MCP = Client(
     format=JSON,
     entry=program_and_arguments,
     words=of_program_and_arguments,
-    note="Not verified: what is known of Claude Desktop here comes from its documentation.",
+    note=unverified(TITLE),
     has_folder=False,
 )

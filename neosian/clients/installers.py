@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, cast
 
-from neosian.clients import INSTALLERS, MODULES, loaded
+from neosian.clients import GUESTS, INSTALLERS, MODULES, loaded
 from neosian.clients.hook_files import HookFile, Version
 from neosian.clients.mcp_clients import Client
 
@@ -31,7 +31,7 @@ class Installer(Protocol):
         """The version in what the client says to ``--version``."""
 
 
-RECORDED = tuple(name for name in INSTALLERS if name in MODULES)
+RECORDED = tuple(name for name in INSTALLERS if name in MODULES and name not in GUESTS)
 """The clients that have hooks of ours."""
 
 SERVED = tuple(INSTALLERS)

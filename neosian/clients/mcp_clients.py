@@ -53,6 +53,8 @@ class Client:
     adds: str = ""
     removes: str = ""
     """The client's own commands for an entry, where its file is better left to them."""
+    asks: bool = False
+    """Whether these commands ask for what they need, and take no words behind them."""
     lock: str = ""
     """What follows the file's name in that of the folder that a writer of the file makes and takes away again."""
     calls_itself: str = ""
@@ -99,9 +101,44 @@ def _show_toml(part: Mapping[str, Any]) -> str:
     )
 
 
+def _decode_yaml(file: str, raw: bytes) -> str:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise settings.NotPlain(file, f"byte {error.start + 1} is not UTF-8") from None
+    values, wrong = _values(text)
+    if wrong and not values:
+        raise settings.NotPlain(file, f"it is not YAML ({wrong})")
+    return text
+
+
+def _values(text: str) -> tuple[dict[str, Any], str]:
+    """What YAML says, and what is wrong with it."""
+    from neosian import matter  # slow to load, and for one client
+
+    values, wrong = matter.read(text)
+    return values, wrong.partition(": ")[2]  # its lines count from a fence
+
+
+def _show_yaml(part: Mapping[str, Any]) -> str:
+    """Tables of tables, block by block; a JSON spelling of what they hold is YAML as well."""
+    return "\n".join(
+        "\n".join(
+            [
+                f"{key}:",
+                f"  {name}:",
+                *(f"    {field}: {json.dumps(value, ensure_ascii=False)}" for field, value in entry.items()),
+            ]
+        )
+        for key, table in part.items()
+        for name, entry in table.items()
+    )
+
+
 JSON = Format(settings.decode, settings.parse, _show_json)
 JSON_WITH_COMMENTS = Format(settings.decode, settings.parse_with_comments, _show_json)
 TOML = Format(_decode_toml, lambda text: tomllib.loads(text), _show_toml)
+YAML = Format(_decode_yaml, lambda text: _values(text)[0], _show_yaml)
 
 
 # Entries -----------------------------------------------------------------------------------------
@@ -119,6 +156,20 @@ def of_program_and_arguments(entry: Entry) -> list[Any]:
 def below_home(*names: str) -> str:
     """A path in the user's home."""
     return os.path.join(os.path.expanduser("~"), *names)
+
+
+def app_folder(environ: Environ, name: str, platform: str) -> str:
+    """Where an app of the desktop keeps its settings."""
+    if platform == "darwin":
+        return below_home("Library", "Application Support", name)
+    if platform == "win32":
+        return os.path.join(environ.get("APPDATA") or below_home("AppData", "Roaming"), name)
+    return os.path.join(config_folder(environ), name)
+
+
+def unverified(title: str, *more: str) -> str:
+    """What is said wherever a row is shown that nobody has tried."""
+    return " ".join([f"Not verified: what is known of {title} here comes from its documentation.", *more])
 
 
 def config_folder(environ: Environ) -> str:

@@ -139,6 +139,11 @@ def _guidance(args: argparse.Namespace, client: Client, plan: merging.Plan) -> l
     """What a person reads beside the result: what was done, what to look at, what to do next."""
     said = [f"warning: {warning}" for warning in plan.warnings]
     if plan.refused is not None and args.write:
+        if client.asks and plan.refused.hint == client.adds:
+            return [
+                *said,
+                "Paste what is printed into the file, or run the command below, which asks for the same.",
+            ]
         if client.adds and plan.refused.hint.startswith(client.adds):
             return [*said, f"{client.title} is told by a command of its own: run the one below."]
         return [

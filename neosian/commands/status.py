@@ -143,7 +143,11 @@ def _clients(found: dict[str, Any]) -> str:
         for row in found["clients"]
     ]  # fmt: skip
     head = ("client", "version", "hooks", "mcp", "last event", "age")
-    hints = [] if found["hooks"] else [f"No hooks are here for this directory, so nothing new is recorded: {_BEGIN}"]
+    hints = (
+        []
+        if found["hooks"]
+        else [f"No hooks are here for this directory, so nothing new is recorded: {_BEGIN}"]
+    )
     if fresh := [row["title"] for row in found["clients"] if row["state"] == "not set up"]:
         hints.append(f"Not set up: {', '.join(fresh)}: {_BEGIN}")
     hints += [

@@ -8,8 +8,6 @@ from typing import Any
 
 from tests.walkthrough.fake_model import FakeModel, Handler, Json, Request, Step
 
-USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-
 
 class ChatModel(FakeModel):
     """The server: ``with ChatModel(script) as model: ... model.url + "/v1" ... model.requests``."""
@@ -23,7 +21,9 @@ class _Chat(Handler):
         if not request.path.endswith("/chat/completions"):
             self.send_json(404, {"error": {"message": f"nothing is at {self.path}"}})
             return
-        message = message_of(self.server.model.script.pick(as_messages(body)))
+        step = self.server.model.script.pick(as_messages(body))
+        message = message_of(step)
+        usage = {"prompt_tokens": step.tokens, "completion_tokens": 10, "total_tokens": step.tokens + 10}
         ends = "tool_calls" if "tool_calls" in message else "stop"
         reply = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": 0, "model": body.get("model", "scripted")}
         if body.get("stream"):
@@ -31,12 +31,12 @@ class _Chat(Handler):
             chunks: list[Json] = [
                 {**reply, "choices": [{"index": 0, "delta": message, "finish_reason": None}]},
                 {**reply, "choices": [{"index": 0, "delta": {}, "finish_reason": ends}]},
-                {**reply, "choices": [], "usage": USAGE},
+                {**reply, "choices": [], "usage": usage},
             ]
             self.stream([*(f"data: {json.dumps(chunk)}" for chunk in chunks), "data: [DONE]"])
         else:
             choice = {"index": 0, "message": message, "finish_reason": ends}
-            self.send_json(200, {**reply, "object": "chat.completion", "choices": [choice], "usage": USAGE})
+            self.send_json(200, {**reply, "object": "chat.completion", "choices": [choice], "usage": usage})
 
 
 def as_messages(body: Json) -> Json:

@@ -41,6 +41,7 @@ class Step(NamedTuple):
 
     text: str = ""
     calls: tuple[Call, ...] = ()
+    tokens: int = 100  # that the request held, as clients of the chat completions are told
 
 
 class Script:

@@ -25,7 +25,7 @@ NODE = "22"  # the newest that a client here asks for
 TRIES = 3  # of an install: registries fail now and then
 PAUSE_SECONDS = 2  # and more before each further try
 INSTALL_SECONDS = 300
-COMMAND_SECONDS = 180  # of a machine that has much else to do
+COMMAND_SECONDS = 240  # after which a command hangs
 
 
 class UnavailableError(Exception):

@@ -24,8 +24,12 @@ from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario,
 CLIENTS = {
     "claude-code": "tests.walkthrough.claude_code",
     "codex": "tests.walkthrough.codex",
+    "opencode": "tests.walkthrough.opencode",
     "gemini-cli": "tests.walkthrough.gemini_cli",
     "qwen-code": "tests.walkthrough.qwen_code",
+    "copilot-cli": "tests.walkthrough.copilot_cli",
+    "pi": "tests.walkthrough.pi",
+    "kimi-code": "tests.walkthrough.kimi_code",
     "across": "tests.walkthrough.across",
 }
 DATA = Path(__file__).resolve().parents[1] / "data"
