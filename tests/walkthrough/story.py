@@ -8,6 +8,7 @@ note that its prompt brings to mind.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -152,6 +153,8 @@ class Story:
         note = self.box.store / "project" / "currency.md"
         note.parent.mkdir(exist_ok=True)
         note.write_text(NOTE, encoding="utf-8")
+        then = note.stat().st_mtime - 10
+        os.utime(note, (then, then))  # what was saved this very moment is left for the next landing
         earlier = len(self.box.hook_runs())
         requests = self.played("session 2", Script({CONVERT: [Step(RATE)]}), CONVERT)
         self.report.need("session 2 asked the model", bool(requests))
