@@ -148,19 +148,21 @@ def test_several_clients_have_a_closing_line_of_their_own(
     assert capsys.readouterr().out.endswith("walkthrough of 3: 2 passed, 0 failed, 1 SKIPPED\n")
 
 
-def test_the_table_keeps_the_rows_of_others(tmp_path: Path) -> None:
-    page = tmp_path / "clients.md"
-    page.write_text(f"before\n{table.BEGINS}{table.ENDS}after\n", encoding="utf-8")
+def test_the_tables_keep_the_rows_of_others(tmp_path: Path) -> None:
+    page, readme = tmp_path / "clients.md", tmp_path / "README.md"
+    for file in (page, readme):
+        file.write_text(f"before\n{table.BEGINS}{table.ENDS}after\n", encoding="utf-8")
     row = Row("told", "told", "all", "all", "yes", "yes")
-    table.write("codex", "0.1.0", row, page)
-    table.write("claude-code", "2.0.0", row, page)
-    table.write("codex", "0.2.0", row, page)
-    text = page.read_text("utf-8")
-    assert text.startswith("before\n")
-    assert text.endswith("after\n")
-    rows = [line.split(" | ")[:2] for line in text.splitlines() if line.startswith("| C")]
-    assert rows[:2] == [["| Claude Code", "2.0.0"], ["| Codex", "0.2.0"]]
-    assert all(version == "*unverified*" for _, version in rows[2:])
+    for client, version in (("codex", "0.1.0"), ("claude-code", "2.0.0"), ("codex", "0.2.0")):
+        table.write(client, version, row, page, readme)
+    for file, place in ((page, 1), (readme, 4)):
+        text = file.read_text("utf-8")
+        assert text.startswith("before\n")
+        assert text.endswith("after\n")
+        rows = {line.split(" | ")[0]: line.split(" | ")[place] for line in text.splitlines() if "|" in line}
+        assert rows["| Claude Code"].startswith("2.0.0")
+        assert rows["| Codex"].startswith("0.2.0")
+        assert rows["| Cursor"].startswith("*unverified*")
 
 
 def test_what_hooks_were_given_and_gave_back_is_kept() -> None:
