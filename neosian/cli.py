@@ -13,6 +13,7 @@ from neosian import __version__
 from neosian.errors import NeosianError, UsageError, did_you_mean
 
 COMMANDS = {
+    "setup": "wire the coding agents that are installed here to neosian, and take it back",
     "record": "record one hook event, or install and remove the hooks",
     "context": "show what a session is told at its start",
     "memory": "view and change documents",
@@ -30,6 +31,10 @@ COMMANDS = {
     "revert": "take back a change of documents, or put a document back",
     "why": "tell who wrote each line of a document, and from which turns",
     "status": "tell how the memory is doing",
+    "doctor": "look deeper than status, and mend what is safe to mend",
+    "off": "record and tell nothing, everywhere or in one project",
+    "on": "record and tell again",
+    "project": "list the projects; rename, merge or move one",
     "watch": "commit what people save as soon as it has settled",
     "path": "print the folder of a scope",
     "docs": "print a page of the documentation",

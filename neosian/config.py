@@ -37,7 +37,8 @@ class Config:
     __slots__ = (
         "context_budget", "context_recall", "context_start", "dream_engine", "dream_idle", "dream_max_tokens_per_day",
         "dream_max_tokens_per_run", "dream_model", "dream_review", "project_throwaway", "record_capture",
-        "record_ignore", "record_input_chars", "record_output_chars", "record_silence", "wrong",
+        "record_ignore", "record_input_chars", "record_output_chars", "record_silence", "record_transcript",
+        "wrong",
     )  # fmt: skip
 
     def __init__(self, said: Mapping[str, Any] | None = None) -> None:
@@ -49,6 +50,7 @@ class Config:
         self.record_ignore = table.texts("record", "ignore", IGNORED_FILES)
         # What is no choice counts as the narrower one: a slip must not record what was meant to stay out, nor ask a
         # model, nor land what was to wait.
+        self.record_transcript = table.switch("record", "transcript", True, otherwise=False)
         self.record_capture = table.text("record", "capture", "all", ("all", "marked"), otherwise="marked")
         self.context_start = table.switch("context", "start", True)
         self.context_recall = table.switch("context", "recall", True)

@@ -96,13 +96,17 @@ class Draft:
         self.folder(above)[name] = Entry(mode, id)
         self._touch(above)
 
+    def take(self, path: str, entry: Entry) -> None:
+        """Set a file to one whose bytes the repository has already."""
+        above, _, name = path.rpartition("/")
+        self.folder(above)[name] = entry
+        self._touch(above)
+
     def move(self, old: str, new: str) -> None:
         """Give a file another path; it stays what it is."""
         entry = self.entry(old)
         if entry is not None:
-            above, _, name = new.rpartition("/")
-            self.folder(above)[name] = entry
-            self._touch(above)
+            self.take(new, entry)
             self.delete(old)
 
     def delete(self, path: str) -> None:

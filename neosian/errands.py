@@ -36,9 +36,9 @@ def main(argv: list[str]) -> int:
     try:
         os.chdir(home)  # the directory that the hook ran in may be gone; the event has its name
         if verb == "start":
-            start(home, rest[0], rest[1])
+            start(home, rest[1])
         elif verb == "prompt":
-            prompt(home, rest[0], rest[1])
+            prompt(home, rest[1])
         elif verb in ("stop", "end"):
             stop(home, rest[1])
         elif verb == "land":
@@ -71,22 +71,23 @@ def failed(home: str, verb: str, error: Exception) -> int:
     return 1
 
 
-def start(home: str, client: str, name: str) -> None:
+def start(home: str, name: str) -> None:
     """Print what a session is told, and keep word for word what was printed for its first turn."""
     from neosian.beginning import begin
 
     behind: list[str] = []
-    _say(home, begin(home, client, name, behind=behind), behind)
+    _say(home, begin(home, name, behind=behind), behind)
     tidy(home)
     told_if_unreadable(home, name)
 
 
-def prompt(home: str, client: str, name: str) -> None:
-    """Print what memory knows about a prompt, if anything, and keep it word for word."""
+def prompt(home: str, name: str) -> None:
+    """Print what memory knows about a prompt, if anything, and keep it word for word; before that a start that was
+    not told."""
     from neosian.reminding import remind
 
     behind: list[str] = []
-    _say(home, remind(home, client, name, behind=behind), behind)
+    _say(home, remind(home, name, behind=behind), behind)
     told_if_unreadable(home, name)
 
 

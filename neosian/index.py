@@ -60,6 +60,16 @@ class Index(Cache):
                 self.rebuild()
         return False
 
+    def is_in_step(self, repo: Repo) -> bool:
+        """Whether the tables hold every segment of main as it is there, and no other."""
+        tip = repo.tip()
+        there = (
+            {path: blob for path, blob in repo.ls(tip, "record/") if turns.is_segment(path)} if tip else {}
+        )
+        return self.commit == tip and there == dict(
+            self.db.execute("SELECT path, blob FROM segment").fetchall()
+        )
+
     def _follow(self, repo: Repo, limit: int | None) -> bool:
         tip = repo.tip()
         shown = self.commit

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import adopt, fastjson, files, projects, recording, scope, turns
+from neosian import adopt, clients, fastjson, files, projects, recording, scope, switch, turns
 from neosian.adopting import adopt_edits
-from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
 from neosian.errors import BrokenStoreError, DamagedError, GitError, NeosianError, UsageError
@@ -81,7 +80,7 @@ class Lander:
         with Lock(os.path.join(self.spool.folder, "lock"), self.patience):
             self._settle()
             events = [event for entry in self.spool.take() if (event := self._event(entry)) is not None]
-            events = self._without_own(events)
+            events = self._without_off(self._without_own(events))
             self._new = {(event.client, event.session) for event in events if _begins(event)}
             events = [event for event in events if self._is_readable(event.client, event.session)]
             if not events:
@@ -155,7 +154,10 @@ class Lander:
         try:
             if entry.spooled.event == CONTEXT:
                 return _context_event(entry)
-            return adapter(entry.spooled.client).parse(entry.payload, entry.spooled)
+            event = clients.read(entry.payload, entry.spooled)
+            if "transcript" in event.data and self.settings.record_transcript:
+                event.data["text"] = clients.from_transcript(event)
+            return event
         except Exception as error:  # one payload must not stop the others
             self._set_aside([entry.spooled.name], error)
             self.failures.pop()  # the hook whose event it is tells of it itself
@@ -166,6 +168,21 @@ class Lander:
         own = own_sessions(self.home, events)
         self.spool.drop(event.spooled for event in events if (event.client, event.session) in own)
         return [event for event in events if (event.client, event.session) not in own]
+
+    def _without_off(self, events: list[Event]) -> list[Event]:
+        """The events without those of sessions that began in a project which is switched off, and leave nothing.
+
+        The launcher lets few of them in: those of a client that runs its hooks in a folder of its own.
+        """
+        if not os.path.exists(switch.list_file(self.home)):
+            return events
+        began: dict[tuple[str, str], str] = {}
+        for event in sorted(events, key=lambda event: event.at):
+            began.setdefault((event.client, event.session), event.root or event.cwd)
+        off = {key for key, folder in began.items() if switch.is_project_off(self.home, folder)}
+        off = {key for key in off if self._place(*key) is None}
+        self.spool.drop(event.spooled for event in events if (event.client, event.session) in off)
+        return [event for event in events if (event.client, event.session) not in off]
 
     def _assemble(self, events: list[Event], sweep: bool) -> Batch:
         """The spans of these events; a conversation that cannot be made sense of is set aside, the others go on."""

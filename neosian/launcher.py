@@ -8,6 +8,7 @@ import shlex
 import shutil
 import stat
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from neosian import files, resources
@@ -15,6 +16,8 @@ from neosian.errors import NeosianError
 
 NAME = "neosian-hook"
 _MODE = 0o700
+_PROGRAM_LINES = ("python=", "stub=", "NEOSIAN_GIT=")
+"""How the lines of a launcher begin that name a program."""
 _ANY_HOME = f'"${{NEOSIAN_HOME:-$HOME/.neosian}}/bin/{NAME}"'
 
 # One word of shell, quoted or bare; and the two shapes in which a line of ours names the launcher.
@@ -52,6 +55,36 @@ def is_hook_line(command: str) -> bool:
 def is_launcher(word: str) -> bool:
     """Whether one word of shell is a path to a launcher."""
     return re.split(r"[/\\]", word.rstrip("\"'"))[-1] == NAME
+
+
+def read_line(command: str, environ: Mapping[str, str]) -> tuple[str, bool, list[str]] | None:
+    """What a hook line of ours names: the launcher's path as it is found under ``environ``, whether the line spells
+    that out, and the words behind it (client, verb, flags). None where that cannot be told."""
+    found = _SHAPES.fullmatch(command)
+    if found is None or not is_launcher(word := found["guarded"] or found["bare"]):
+        return None
+    call = command.rpartition('exec "$h"')[2] if found["guarded"] else command.partition(word)[2]
+    try:
+        words = shlex.split(call)
+        spelled = shlex.split(word)[0]
+    except ValueError:
+        return None
+    if word == _ANY_HOME:
+        home = environ.get("NEOSIAN_HOME") or os.path.join(
+            environ.get("HOME") or os.path.expanduser("~"), ".neosian"
+        )
+        return str(launcher_path(Path(home))), False, words
+    return None if "$" in spelled else (spelled, True, words)
+
+
+def is_of_this_release(home: Path) -> bool:
+    """Whether the launcher of a home says what this release would write, but for the programs that it names."""
+    said = (files.read(str(launcher_path(home))) or b"").decode("utf-8", "replace")
+    return _without_programs(said) == _without_programs(resources.text("hooks", NAME))
+
+
+def _without_programs(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith(_PROGRAM_LINES)]
 
 
 def install_launcher(home: Path) -> Path:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from neosian import merging, projects, scope, settings
-from neosian.clients.mcp_clients import CLIENTS, SERVER, Client, Entry, Environ, servers
+from neosian.clients.installers import SERVED, installer
+from neosian.clients.mcp_clients import SERVER, Client, Entry, Environ, servers
 from neosian.errors import NeosianError, UsageError
 from neosian.merging import Look, Place, Plan
 
@@ -46,6 +47,9 @@ class _Server:
             text if servers(self.client, settings.parse(text)) else settings.remove(text, (self.client.key,))
         )
 
+    def is_empty(self, text: str) -> bool:
+        return bool(settings.parse(text) == {})
+
     def again(self, text: str, owned: Entry) -> str:
         value = settings.parse(text)
         if not isinstance(value.get(self.client.key, {}), dict) or _taken(self.client, value):
@@ -76,6 +80,20 @@ class _Found:
         return self.named if _is_ours(self.client, self.named) else None
 
 
+def parts_in(name: str, file: str, environ: Environ, folder: str) -> merging.Parts:
+    """All that may stand in a client's file of ours, the client's user's or that of the project in a folder."""
+    client, hooks = installer(name).MCP, installer(name).HOOKS
+    parts: list[merging.Part] = []
+    if hooks and file in (hooks.user_file(environ), hooks.project_file and hooks.project_file(folder)):
+        parts.append(hooks.shape)
+    if not client.adds and file in (
+        *client.user_files(environ),
+        *(client.project_files(folder) if client.project_files else ()),
+    ):
+        parts.append(_Server(client))
+    return merging.Parts(tuple(parts))
+
+
 def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
     """What ``mcp install`` would do; raises ``UsageError`` for flags that make no sense."""
     client, wish = _levelled(wish)
@@ -86,7 +104,7 @@ def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
     refused = (
         _misplaced(client, wish, environ, found.look.file, cwd)
         or _no_room(found)
-        or _refusal(found, wanted, f"{client.adds} {SERVER} -- {shlex.join(_command(wish))}")
+        or _refusal(found, wanted, _theirs(client, client.adds, "--", *_command(wish)))
     )
     part = _Server(client)
     right = found.ours == wanted
@@ -95,7 +113,7 @@ def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
         file=found.look.file,
         before=found.look.raw,
         after=part.again(found.look.text, wanted).encode() if edit else found.look.raw,
-        backup=_backup(found, part) if refused is None else None,
+        backup=_backup(found, wish, environ, cwd) if refused is None else None,
         fragment={client.key: {SERVER: ours}},
         names=(SERVER,),
         warnings=(
@@ -115,18 +133,21 @@ def plan_uninstall(wish: Wish, environ: Environ, cwd: str) -> Plan:
     client, wish = _levelled(wish)
     places = _places(client, wish, environ, cwd)
     found = _chosen(client, places)
-    refused = _refusal(found, None, f"{client.removes} {SERVER}")
+    refused = _refusal(found, None, _theirs(client, client.removes))
     names = (SERVER,) if found.ours else ()
+    after, backup = found.look.raw, None
+    if not refused and not client.adds:
+        after, backup = merging.taken_out(found.look, _Server(client), _everything(found, wish, environ, cwd))
     plan = Plan(
         file=found.look.file,
         before=found.look.raw,
-        after=found.look.raw if refused or not names else merging.without_us(found.look, _Server(client)),
-        backup=None,
+        after=after,
+        backup=backup,
         fragment={client.key: {SERVER: found.ours}} if names else {},
         names=names,
         warnings=tuple(_about_others(found, places)),
         refused=refused,
-        own_folder=not wish.user and os.path.dirname(found.look.file) != merging.project_folder(wish, cwd),
+        folders_in="" if wish.user else merging.project_folder(wish, cwd),
         lock=_lock(client, wish, found),
     )
     return merging.checked(plan)
@@ -136,7 +157,8 @@ def registered(environ: Environ, directory: str) -> list[dict[str, Any]]:
     """Every file, of the user's and of the project around a directory, that tells a client of our server."""
     tree = merging.work_tree(directory)
     rows = []
-    for client in CLIENTS.values():
+    for name in SERVED:
+        client = installer(name).MCP
         mine = client.user_files(environ)
         theirs = client.project_files(tree) if tree and client.project_files else ()
         places = [("user", file) for file in mine]
@@ -213,7 +235,7 @@ def _is_ours(client: Client, entry: Any) -> bool:
 
 def _levelled(wish: Wish) -> tuple[Client, Wish]:
     """The client, and the wish for the one level that it has where it has only one."""
-    client = CLIENTS[wish.client]
+    client = installer(wish.client).MCP
     if client.project_files or wish.user:
         return client, wish
     if wish.folder is not None:
@@ -268,9 +290,16 @@ def _lock(client: Client, wish: Wish, found: _Found) -> str:
     return found.look.file + client.lock if client.lock and wish.user else ""
 
 
-def _backup(found: _Found, part: _Server) -> bytes | None:
+def _backup(found: _Found, wish: Wish, environ: Environ, cwd: str) -> bytes | None:
     """What the file beside is to hold; nothing where the file itself is left to the client or to a person."""
-    return None if found.look.refused or found.client.adds else merging.without_us(found.look, part)
+    if found.look.refused or found.client.adds:
+        return None
+    return merging.without_us(found.look, _everything(found, wish, environ, cwd))
+
+
+def _everything(found: _Found, wish: Wish, environ: Environ, cwd: str) -> merging.Parts:
+    folder = "" if wish.user else merging.project_folder(wish, cwd)
+    return parts_in(found.client.name, found.look.file, environ, folder)
 
 
 def _refusal(found: _Found, wanted: Entry | None, command: str) -> NeosianError | None:
@@ -287,6 +316,11 @@ def _refusal(found: _Found, wanted: Entry | None, command: str) -> NeosianError 
     if client.adds:
         return NeosianError(f"{client.title} edits {file} itself; neosian left it as it is.", command)
     return None
+
+
+def _theirs(client: Client, command: str, *words: str) -> str:
+    """A client's own command for our entry."""
+    return command if client.asks else shlex.join([*command.split(), SERVER, *words])
 
 
 def _no_room(found: _Found) -> NeosianError | None:

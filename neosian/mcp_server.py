@@ -50,6 +50,7 @@ from neosian import (
     turns,
 )
 from neosian.clients import calling
+from neosian.clients.installers import calling_itself
 from neosian.clients.mcp_clients import SERVER
 from neosian.context import ago, board_line, date_of, fenced, index_lines, one_line
 from neosian.errors import NeosianError, UsageError
@@ -291,7 +292,7 @@ def _instructions(wiki: Wiki) -> str:
 def _writer(context: ToolContext) -> Writer:
     """Who calls: the session that the client's own marks name, else the client."""
     params = context.request_context.session.client_params
-    client = params.client_info.name if params else "agent"
+    client = calling_itself(params.client_info.name) if params else "agent"
     caller = calling(os.environ)
     # An agent that was started from another one's shell has that one's marks.
     return Writer.of_session(*caller) if caller and caller[0] == client else Writer.of_client(client)

@@ -54,7 +54,7 @@ class Place:
 
 
 class Part(Protocol):
-    """What is ours in a client's settings; texts are JSON."""
+    """What is ours in the text of a client's settings."""
 
     def owned(self, text: str) -> Any:
         """Our part as it stands in the settings; false where there is none."""
@@ -65,14 +65,42 @@ class Part(Protocol):
     def again(self, text: str, owned: Any) -> str:
         """The settings with what `owned` gave; ``ValueError`` where there is no place for it."""
 
+    def is_empty(self, text: str) -> bool:
+        """Whether settings say nothing at all."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """All parts of ours that one file may hold, as one: where a client keeps hooks and servers in the same file."""
+
+    parts: tuple[Part, ...]
+
+    def owned(self, text: str) -> list[Any] | None:
+        found = [part.owned(text) for part in self.parts]
+        return found if any(found) else None
+
+    def strip(self, text: str) -> str:
+        for part in self.parts:
+            text = part.strip(text)
+        return text
+
+    def again(self, text: str, owned: list[Any]) -> str:
+        for part, ours in zip(self.parts, owned, strict=True):
+            text = part.again(text, ours) if ours else text
+        return text
+
+    def is_empty(self, text: str) -> bool:
+        return any(part.is_empty(text) for part in self.parts)
+
 
 @dataclass
 class Look:
     """A settings file as it was found: its bytes, its text, and why it cannot be edited."""
 
     file: str
+    decode: Callable[[str, bytes], str]
+    text: str
     raw: bytes | None = None
-    text: str = "{}\n"
     refused: NeosianError | None = None
 
     def ours(self, part: Part) -> Any:
@@ -86,21 +114,21 @@ class Plan:
 
     ``before`` and ``after`` are its bytes, None where there is no file; ``backup`` is what the file beside
     it is to hold, None for no such file. ``fragment`` is the settings that come or go, ``names`` what is in
-    it. ``refused`` says why the change cannot be made. ``own_folder``: the folder goes too when the file
-    goes and nothing else is in it. ``private``: a new file is for its owner's eyes. ``lock`` is the folder
-    that whoever writes the file makes meanwhile, "" where its client has no such habit.
+    it. ``refused`` says why the change cannot be made. ``folders_in``: when the file goes, so do the folders
+    around it that are empty then, up to this one; "" where they stay. ``private``: a new file is for its owner's
+    eyes. ``lock`` is the folder that whoever writes the file makes meanwhile, "" where its client has no such habit.
     """
 
     file: str
     before: bytes | None
     after: bytes | None
     backup: bytes | None
-    fragment: dict[str, Any]
+    fragment: Any
     names: tuple[str, ...]
     version: str | None = None
     warnings: tuple[str, ...] = ()
     refused: NeosianError | None = None
-    own_folder: bool = False
+    folders_in: str = ""
     private: bool = False
     lock: str = ""
 
@@ -115,9 +143,10 @@ class Plan:
         return self.file + BACKUP
 
 
-def look(file: str, decode: Callable[[str, bytes], str] = settings.decode) -> Look:
-    """A settings file, whatever state it is in; ``decode`` gives its text, or says why there is none."""
-    found = Look(file)
+def look(file: str, decode: Callable[[str, bytes], str] = settings.decode, empty: str = "{}\n") -> Look:
+    """A settings file, whatever state it is in; ``decode`` gives its text, or says why there is none, and ``empty`` is
+    the text of a file that is not there."""
+    found = Look(file, decode, empty)
     try:
         found.raw = settings.read(file)
         if found.raw is not None:
@@ -150,8 +179,8 @@ def carry_out(plan: Plan) -> None:
             settings.save(plan.file, plan.after, plan.before, private=plan.private)
     if plan.backup is None:
         _remove_backup(plan)
-    if plan.changed and plan.after is None and plan.own_folder:
-        _remove_folder(os.path.dirname(plan.file))
+    if plan.changed and plan.after is None and plan.folders_in:
+        _remove_folders(os.path.dirname(plan.file), plan.folders_in)
 
 
 # Where -------------------------------------------------------------------------------------------
@@ -190,14 +219,14 @@ def misplaced(wish: Wish, place: Place, cwd: str) -> NeosianError | None:
             f"{place.file} is {place.title}'s user level, no project's.", f"{place.install} --user --write"
         )
     folder = project_folder(wish, cwd)
-    if _no_project(folder):
+    if is_no_project(folder):
         return UsageError(
             f"{folder} is no project: run this in one, or name its folder.", f"{place.install} --user --write"
         )
     return None
 
 
-def _no_project(folder: str) -> bool:
+def is_no_project(folder: str) -> bool:
     """A home, the root and the root of temporary files hold projects; they are none."""
     real = os.path.realpath(folder)
     return real == os.path.dirname(real) or real in map(
@@ -214,12 +243,14 @@ def _make_folder(file: str) -> None:
         raise NeosianError(f"{folder} cannot be made: {error.strerror}.") from None
 
 
-def _remove_folder(folder: str) -> None:
-    """Remove a folder if it is empty; one that is not, or is a link, stays."""
-    try:
-        os.rmdir(folder)
-    except OSError:
-        return
+def _remove_folders(folder: str, top: str) -> None:
+    """Remove a folder and those around it below ``top`` that are empty; one that is not, or is a link, stays."""
+    while folder != top and os.path.commonpath([folder, top]) == top:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return
+        folder = os.path.dirname(folder)
 
 
 # What a command spells out -----------------------------------------------------------------------
@@ -281,13 +312,30 @@ def without_us(look: Look, part: Part) -> bytes | None:
     if backup.raw is not None and not backup.refused:
         if _explains(backup, look, part):
             return backup.raw
-    elif not settings.parse(part.strip(look.text)):
+    elif part.is_empty(part.strip(look.text)):
         return None
     return part.strip(look.text).encode()
 
 
+def taken_out(look: Look, part: Part, everything: Part) -> tuple[bytes | None, bytes | None]:
+    """The file as it is to be without one part, and what the file beside it is to hold, of which a part that stays will
+    have need."""
+    restored = without_us(look, everything)
+    if not look.ours(part):
+        return look.raw, restored if look.ours(everything) else None
+    left = part.strip(look.text)
+    stays = everything.owned(left)
+    if not stays:
+        return restored, None
+    # As if only the part that stays had ever been put in, so that the last one to go finds what it came to.
+    backup = _backup(look)
+    if backup.raw is not None and not backup.refused and _explains(backup, look, everything):
+        left = everything.again(backup.text, stays)
+    return left.encode(), restored
+
+
 def _backup(found: Look) -> Look:
-    return look(found.file + BACKUP)
+    return look(found.file + BACKUP, found.decode)
 
 
 def _explains(backup: Look, look: Look, part: Part) -> bool:

@@ -63,28 +63,28 @@ def slugs(home: str) -> list[str]:
     """The names of the user's projects: those registered, and those whose scope is there."""
     begin = f"{scope.user_scope()}/proj:"
     there = {store.scope.removeprefix(begin) for store in stores(home) if store.scope.startswith(begin)}
-    return sorted(there | set(_known(home)))
+    return sorted(there | set(known(home)))
 
 
 def scope_of(home: str, name: str) -> str:
     """The scope of the project that is called so; an unknown or blank name is refused with those there are."""
-    known = slugs(home)
-    if name not in known:
+    there = slugs(home)
+    if name not in there:
         said = f"No project is called {name!r}" if name.strip() else "The project's name is blank"
-        raise UsageError(f"{said}; there are: {', '.join(known) or 'none yet'}.", "neosian status")
+        raise UsageError(f"{said}; there are: {', '.join(there) or 'none yet'}.", "neosian project list")
     return f"{scope.user_scope()}/proj:{name}"
 
 
 def find(home: str, root: str) -> Project:
     """The project whose root this is: as registered, else as it would be registered. Writes nothing."""
     identities = _identities(root)
-    known = _known(home)
-    for name, theirs in known.items():
+    registered = known(home)
+    for name, theirs in registered.items():
         if theirs & set(identities):
             return Project(name, root, identities)
     shown = root if identities[-1] == scope.identity(root) else identities[-1]
     name = scope.slug(os.path.basename(shown))[:80].strip("-") or "project"
-    if name in known:
+    if name in registered:
         name = f"{name}-{object_id('blob', identities[0].encode('utf-8', 'surrogateescape'))[:4]}"
     return Project(name, root, identities)
 
@@ -118,16 +118,14 @@ def _may_be_secret(part: str) -> bool:
 def register(home: str, root: str) -> Project:
     """The project of ``root``, its identities written down in the user scope when they are new."""
     project = find(home, root)
-    new = [each for each in project.identities if each not in _known(home).get(project.slug, ())]
+    new = [each for each in project.identities if each not in known(home).get(project.slug, ())]
     if not new:
         return project
     user = open_store(home, scope.user_scope())
 
     def change(draft: Draft) -> None:
         held = scope.identity((draft.read(FILE) or _HEAD.encode()).decode("utf-8", "surrogateescape"))
-        block = (
-            f"[[project]]\nslug = {_quoted(project.slug)}\nidentities = [{', '.join(map(_quoted, new))}]\n"
-        )
+        block = f"[[project]]\nslug = {quoted(project.slug)}\nidentities = [{', '.join(map(quoted, new))}]\n"
         text = f"{held.rstrip()}\n\n{block}"
         _check(text, os.path.join(user.path, FILE))
         draft.put(FILE, text.encode())
@@ -146,21 +144,38 @@ def follow_rename(home: str, project: Project) -> None:
     store = open_store(home, project.scope)
     if store.exists:
         return
-    known = _known(home)
+    registered = known(home)
     for other in stores(home):
         slug = other.scope.rpartition("/proj:")[2]
         noted = files.read(os.path.join(other.repo.private, _IDENTITIES)) or b""
-        is_free = other.scope.startswith(scope.user_scope() + "/proj:") and slug not in known
+        is_free = other.scope.startswith(scope.user_scope() + "/proj:") and slug not in registered
         if is_free and set(noted.decode("utf-8", "replace").splitlines()) & set(project.identities):
-            with other.lock():
-                os.rename(other.path, store.path)
-            files.remove(other.cache)
-            store.note_scope()
-            old = other.scope
-            break
-    else:
-        return
-    store.write(lambda draft: _rename_page(draft, old, store.scope))
+            rename_scope(home, other, store)
+            return
+
+
+def rename_scope(home: str, old: Store, new: Store) -> None:
+    """Give a scope's folder, and what the home keeps for it elsewhere, the name of another scope, which has none."""
+    names = scope.disk_name(old.scope), scope.disk_name(new.scope)
+    with old.lock():
+        was, becomes = (os.path.join(home, "scopes", name) for name in names)
+        os.rename(was, becomes)  # a link is renamed itself: what it leads to may lie on another disk
+        _rename_landed(home, *names)
+    for ending in ("", "-journal", "-wal", "-shm"):
+        files.remove(old.cache + ending)
+    renamed = open_store(home, new.scope)
+    renamed.note_scope()
+    renamed.write(lambda draft: _rename_page(draft, old.scope, new.scope))
+
+
+def _rename_landed(home: str, old: str, new: str) -> None:
+    """Keep the copies of what landed and is not packed yet with their scope: a crash may still need them."""
+    was, becomes = (os.path.join(home, "spool", "landed", name) for name in (old, new))
+    for name in files.names(was):
+        files.make_dir(becomes)
+        os.replace(os.path.join(was, name), os.path.join(becomes, name))
+    if os.path.isdir(was):
+        os.rmdir(was)
 
 
 def _rename_page(draft: Draft, old: str, new: str) -> None:
@@ -189,17 +204,22 @@ def _check(text: str, path: str) -> None:
         raise config.ConfigError(path, str(error)) from None
 
 
-def _known(home: str) -> dict[str, set[str]]:
-    """Identities by slug. A file that cannot be read as TOML is an error: guessing would mix two projects up."""
-    said = _read(home, open_store(home, scope.user_scope()))
-    known: dict[str, set[str]] = {}
+def known(home: str) -> dict[str, set[str]]:
+    """The identities of every registered project, by slug. A file that cannot be read as TOML is an error: guessing
+    would mix two projects up."""
+    return identities_in(_read(home, open_store(home, scope.user_scope())))
+
+
+def identities_in(said: dict[str, Any]) -> dict[str, set[str]]:
+    """Identities by slug, in what a register says."""
+    found: dict[str, set[str]] = {}
     entries = said.get("project", [])
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("identities"), list):
             slug = scope.slug(str(entry.get("slug", "")))  # a person may have written anything
-            known.setdefault(slug, set()).update(map(str, entry["identities"]))
-    known.pop("", None)
-    return known
+            found.setdefault(slug, set()).update(map(str, entry["identities"]))
+    found.pop("", None)
+    return found
 
 
 def _read(home: str, user: Store) -> dict[str, Any]:
@@ -217,7 +237,7 @@ def _read(home: str, user: Store) -> dict[str, Any]:
         user.repo.close()
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A TOML basic string."""
     escaped = "".join(
         f"\\u{ord(char):04x}" if ord(char) < 32 or char == "\x7f" else "\\" + char if char in '"\\' else char

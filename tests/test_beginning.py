@@ -24,7 +24,7 @@ def home(tmp_path: Path) -> Home:
 
 def told(home: Home, talk: Talk, source: str = "startup") -> str:
     """What a session is told whose start event was just spooled."""
-    return begin(str(home.path), "claude-code", talk.start(source))
+    return begin(str(home.path), talk.start(source))
 
 
 def contexts(home: Home, folder: Path | None = None) -> list[dict[str, Any]]:
@@ -120,8 +120,8 @@ def test_a_wrong_setting_is_logged_and_the_session_still_told(home: Home) -> Non
 
 
 def test_an_event_that_is_gone_or_no_start_is_not_answered(home: Home) -> None:
-    assert begin(str(home.path), "claude-code", "gone") == ""
-    assert begin(str(home.path), "claude-code", home.talk(NEW).ask("Hello")) == ""
+    assert begin(str(home.path), "gone") == ""
+    assert begin(str(home.path), home.talk(NEW).ask("Hello")) == ""
 
 
 def test_the_documents_of_both_scopes_are_shown(home: Home) -> None:

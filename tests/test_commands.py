@@ -122,7 +122,7 @@ def test_a_forgotten_line_is_still_recalled_from_history(home: Home, capsys: Sai
 def test_times_are_local_whatever_zone_they_were_recorded_in(
     home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin(str(home.path), "claude-code", home.talk(NEW).start())
+    begin(str(home.path), home.talk(NEW).start())
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     time.tzset()
     try:
@@ -147,9 +147,9 @@ ASK = "How did we make the login page work?"
 
 def test_what_an_agent_was_given_is_replayed_word_for_word(home: Home, capsys: Said) -> None:
     talk = home.talk(NEW)
-    start = begin(str(home.path), "claude-code", talk.start())
+    start = begin(str(home.path), talk.start())
     home.committed("login.md", "# Login page\n\nThe login works by a cookie.\n")
-    told = remind(str(home.path), "claude-code", talk.ask(ASK))
+    told = remind(str(home.path), talk.ask(ASK))
     waiting = run(capsys, "replay", NEW[:8])
     assert waiting.count(", not landed yet\n") == 2
     talk.answer()
@@ -167,7 +167,7 @@ def test_what_has_not_landed_is_replayed_behind_what_has(home: Home, capsys: Sai
     talk = home.talk(NEW)
     talk.land("Hello")
     home.committed("login.md", "# Login page\n\nThe login works by a cookie.\n")
-    told = remind(str(home.path), "claude-code", talk.ask(ASK))
+    told = remind(str(home.path), talk.ask(ASK))
     assert told in run(capsys, "replay", f"{NEW}#2")
     (line,) = as_json(capsys, "replay", NEW)
     assert (line["turn"], line["event"], line["landed"], line["text"]) == (2, "prompt", False, told)

@@ -16,6 +16,7 @@ from neosian.dream import review
 from neosian.launcher import install_launcher, launcher_path
 from neosian.projects import FILE
 from neosian.scope import user_scope
+from neosian.spool import header
 from tests import dreaming
 from tests.factories import OTHER, Home, Talk, aged, git, prompts_of, segments, status
 
@@ -146,6 +147,7 @@ def hook(home: Home) -> None:
 def test_a_lock_that_holds_landings_up_is_told(home: Home) -> None:
     (home.shop / ".git/index.lock").write_text("")
     assert [said for said in problems(home) if "index.lock is held" in said]
+    assert report(home)["spool"]["held_up"] == [str(home.shop / ".git/index.lock")]
 
 
 def test_a_scope_that_cannot_be_read_is_told_and_the_others_are_there(home: Home) -> None:
@@ -155,9 +157,61 @@ def test_a_scope_that_cannot_be_read_is_told_and_the_others_are_there(home: Home
     assert row(home, user_scope())["index"] == "in step"
 
 
-def test_a_home_that_is_switched_off_is_told(home: Home) -> None:
+def test_what_is_left_out_by_choice_is_told_and_no_problem(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert report(home)["spool"]["by_choice"] == []
     (home.path / "off").write_text("")
-    assert problems(home) == ["Recording is switched off for this home."]
+    (home.path / "off-projects").write_text("/src/a\n/src/b b\n")
+    (home.path / "config.toml").write_text('[record]\ncapture = "marked"\n')
+    monkeypatch.setenv("NEOSIAN_OFF", "1")
+    said = report(home)["spool"]["by_choice"]
+    assert [line.split()[0] for line in said] == ["All", "The", "The", "Only", "NEOSIAN_OFF"]
+    assert said[2].endswith("neosian on '/src/b b'")
+    assert problems(home) == []
+
+
+def test_events_that_were_lost_are_counted_and_told_until_a_turn_lands(home: Home, talk: Talk) -> None:
+    files.log(
+        str(home.path / "log" / "neosian.log"),
+        "claude-code stop: this event was not recorded: the disk is full",
+    )
+    assert report(home)["spool"]["lost"] == 1
+    (said,) = problems(home)
+    assert said.startswith("1 events were lost since the last landing: claude-code stop: ")
+    assert "the disk is full" in said
+
+
+def client_row(home: Home, name: str) -> dict[str, Any]:
+    found: list[dict[str, Any]] = [each for each in report(home)["clients"] if each["client"] == name]
+    return found[0]
+
+
+def test_a_client_is_followed_from_installed_to_heard(home: Home, tmp_path: Path) -> None:
+    gemini = Path(os.path.expanduser("~/.gemini"))
+    gemini.mkdir()
+    found = client_row(home, "gemini-cli")
+    assert (found["state"], found["hooks"], found["mcp"], found["last"]) == ("not set up", [], [], None)
+    assert found["try"] == "neosian setup --client gemini-cli --write"
+    merging.carry_out(install.plan_install(install.Wish("gemini-cli", user=True), os.environ, "/"))
+    found = client_row(home, "gemini-cli")
+    assert (found["state"], found["hooks"]) == ("never fired", ["user"])
+    assert "folder that you trust" in found["try"]
+    payload = b'{"session_id": "s-1", "hook_event_name": "BeforeAgent", "prompt": "Hi"}'
+    home.spool.put(header("gemini-cli", "prompt", "", str(home.project), {}), payload)
+    found = client_row(home, "gemini-cli")
+    assert (found["state"], found["last"], found["try"]) == ("heard", "prompt, waiting", "")
+    assert problems(home) == []
+
+
+def test_hooks_in_a_file_with_comments_are_seen(home: Home) -> None:
+    """Gemini CLI reads such a file, and runs what stands in it."""
+    folder = Path(os.path.expanduser("~/.gemini"))
+    folder.mkdir()
+    merging.carry_out(install.plan_install(install.Wish("gemini-cli", user=True), os.environ, "/"))
+    file = folder / "settings.json"
+    file.write_text("// mine\n" + file.read_text())
+    assert client_row(home, "gemini-cli")["hooks"] == ["user"]
 
 
 @pytest.mark.parametrize("name", ["python", "stub", "NEOSIAN_GIT"])

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from neosian import install, launcher, resources, settings
 from neosian.clients import claude_code, claude_install
+from neosian.clients.hook_files import GROUPS
 from neosian.commands import record_install
 from neosian.errors import NeosianError, UsageError
 from tests.test_settings import VALUES
@@ -87,7 +88,10 @@ def run(
     capsys: pytest.CaptureFixture[str],
 ) -> Run:
     """The command as the dispatcher calls it; errors are shown as it shows them."""
-    monkeypatch.setattr(resources, "text", lambda folder, name: TEMPLATE)
+    text = resources.text
+    monkeypatch.setattr(
+        resources, "text", lambda folder, name: TEMPLATE if name == launcher.NAME else text(folder, name)
+    )
 
     def call(verb: str, *words: str) -> Result:
         parser = argparse.ArgumentParser()
@@ -813,7 +817,10 @@ def test_any_settings_come_back_as_they_were(
 
 @pytest.fixture
 def template(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "text", lambda folder, name: TEMPLATE)
+    text = resources.text
+    monkeypatch.setattr(
+        resources, "text", lambda folder, name: TEMPLATE if name == launcher.NAME else text(folder, name)
+    )
 
 
 @pytest.mark.usefixtures("template")
@@ -914,16 +921,19 @@ def test_the_flags_of_record_count_on_either_side_of_the_verb(
 # The client's facts ------------------------------------------------------------------------------
 
 
+def hooks_for(line: Callable[[str], str]) -> dict[str, Any]:
+    return GROUPS.filled(resources.text("hooks", "claude-code.json"), claude_code.EVENTS, line)
+
+
 def test_every_event_has_a_verb_and_a_limit() -> None:
-    wanted = claude_install.entries(None, lambda verb: verb)
+    wanted = hooks_for(lambda verb: verb)
 
     assert set(wanted) == set(claude_code.EVENTS)
-    assert all(entry["command"] == claude_code.VERB[event] for event, entry in wanted.items())
+    assert all(item["hooks"][0]["command"] == claude_code.VERB[event] for event, item in wanted.items())
 
 
 def test_our_own_fragment_has_no_problem() -> None:
-    wanted = claude_install.entries(None, lambda verb: launcher.hook_line("claude-code", verb))
-    text = claude_install.merge("{}", wanted)
+    text = GROUPS.merge("{}", hooks_for(lambda verb: launcher.hook_line("claude-code", verb)))
 
     assert claude_install.problems(text, None) == []
-    assert settings.parse(claude_install.strip(text)) == {}
+    assert settings.parse(GROUPS.strip(text)) == {}

@@ -9,10 +9,11 @@ from typing import Any
 
 from neosian import health, output, scope, turns
 
-_BEGIN = "neosian record install --client claude-code --user --write"
+_BEGIN = "neosian setup --write"
 _SILENT = 600.0  # seconds after which it is said when the last event came
 _NAMED = 10  # documents that are named one by one
-_SERVE = "neosian mcp install --client claude-code --user --write"
+_SAID = {"never fired": "installed, never fired", "heard": "without hooks here"}
+"""What is said of a client's state where something is to be done about it."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -118,14 +119,6 @@ def _schedule(found: dict[str, Any] | None) -> str:
 
 
 def _parts(found: dict[str, Any]) -> list[str]:
-    spool = found["spool"]
-    waits = (
-        f"{spool['waiting']} events ({spool['bytes']} bytes) wait" if spool["waiting"] else "nothing waits"
-    )
-    newest = turns.seconds(spool["newest"]) if spool["newest"] else time.time()
-    if (silent := time.time() - newest) > _SILENT:
-        waits += f", the last came {output.ago(silent)}: a turn that runs lands at its stop, a killed client's later"
-    aside = f", {spool['set_aside']} set aside" if spool["set_aside"] else ""
     scopes = [
         (
             row["scope"], str(row.get("turns", "?")), str(row.get("documents", "?")),
@@ -133,33 +126,66 @@ def _parts(found: dict[str, Any]) -> list[str]:
         )
         for row in found["scopes"]
     ]  # fmt: skip
-    hooks = [
-        ("hooks", f"{row['client']}, {row['level']}: {row['events']} events in {row['file']}")
-        for row in found["hooks"]
-    ] or [("hooks", f"none for this directory, so nothing new is recorded ({_BEGIN})")]
-    servers = [("mcp", f"{row['client']}, {row['level']}: {row['file']}") for row in found["mcp"]] or [
-        ("mcp", f"no client is told of the server ({_SERVE})")
-    ]
-    clients = [(row["client"], row["last"], output.ago(row["age"])) for row in found["clients"]]
     problems = [
         f"! {row['what']}" + (f"\n    try: {row['try']}" if row["try"] else "") for row in found["problems"]
     ]
     return [
         output.table(
-            [
-                ("home", found["home"]),
-                *hooks,
-                *servers,
-                ("schedule", _schedule(found["schedule"])),
-                ("spool", waits + aside),
-            ]
+            [("home", found["home"]), ("schedule", _schedule(found["schedule"])), *_spool(found["spool"])]
         ),
         output.table(scopes, ("scope", "turns", "documents", "last landing", "index"))
         if scopes
         else "No scope yet.",
         _dreams(found),
-        output.table(clients, ("client", "last event", "age")) if clients else "No client was heard yet.",
+        _clients(found),
         _saved(found["scopes"]),
         _log(found),
         "\n".join(problems) or "All is well.",
     ]
+
+
+def _spool(spool: dict[str, Any]) -> list[tuple[str, str]]:
+    """What became of events, each in words of its own: waits, set aside, lost, held up, left out by choice."""
+    waits = (
+        f"{spool['waiting']} events ({spool['bytes']} bytes) wait" if spool["waiting"] else "nothing waits"
+    )
+    newest = turns.seconds(spool["newest"]) if spool["newest"] else time.time()
+    if (silent := time.time() - newest) > _SILENT:
+        waits += f", the last came {output.ago(silent)}: a turn that runs lands at its stop, a killed client's later"
+    rows = [("spool", waits)]
+    if spool["set_aside"]:
+        rows.append(("set aside", f"{spool['set_aside']} events that could not be read"))
+    if spool["lost"]:
+        rows.append(("lost", f"{spool['lost']} events in the last week, see the log"))
+    rows += [("held up", f"by the lock {lock}") for lock in spool["held_up"]]
+    return rows + [("by choice", said) for said in spool["by_choice"]]
+
+
+def _clients(found: dict[str, Any]) -> str:
+    """A row a client, and below what is to be done about some of them."""
+    rows = [
+        (
+            row["title"] + ("" if row["verified"] or row["state"] == "unknown" else " (unverified)"),
+            row["version"] or "", ", ".join(row["hooks"]) or "-", ", ".join(row["mcp"]) or "-",
+            row["last"] or row["state"], output.ago(row["age"]) if row["last"] else "",
+        )
+        for row in found["clients"]
+    ]  # fmt: skip
+    head = ("client", "version", "hooks", "mcp", "last event", "age")
+    hints = (
+        []
+        if found["hooks"]
+        else [f"No hooks are here for this directory, so nothing new is recorded: {_BEGIN}"]
+    )
+    if fresh := [row["title"] for row in found["clients"] if row["state"] == "not set up"]:
+        hints.append(f"Not set up: {', '.join(fresh)}: {_BEGIN}")
+    hints += [
+        f"{row['title']}, {_SAID[row['state']]}: {row['try']}" for row in found["clients"]
+        if row["try"] and row["state"] in _SAID
+    ]  # fmt: skip
+    hints += [
+        f"{row['title']} is not told of the MCP server: neosian mcp install --client {row['client']} --user --write"
+        for row in found["clients"] if row["hooks"] and not row["mcp"]
+    ]  # fmt: skip
+    table = output.table(rows, head) if rows else "No client is here, and none was heard."
+    return "\n".join([table, *hints])

@@ -208,10 +208,7 @@ def is_memory(call: turns.Call) -> bool:
     if any(_OURS.search(line) for line in lines):
         return True
     written = [found for line in lines for found in _WRITTEN.findall(line)]
-    if call.tool in calls.EDITORS:
-        written += [
-            path for key in ("file_path", "notebook_path") if isinstance(path := call.input.get(key), str)
-        ]
+    written += calls.edited_paths(call.tool, call.input)
     return any(map(is_memory_file, written))
 
 

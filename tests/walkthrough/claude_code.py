@@ -17,10 +17,18 @@ from typing import Any, NamedTuple
 
 from tests.walkthrough.dreaming import walk_dream, walk_engine
 from tests.walkthrough.fake_model import Call, FakeModel, Request, Script, Step
-from tests.walkthrough.harness import Report, Sandbox, from_npm, told
+from tests.walkthrough.harness import Report, Row, Sandbox, from_npm, told
 
 VERSION = "2.1.332"
 PACKAGE = "@anthropic-ai/claude-code"
+ROW = Row(
+    start="told",
+    prompt="told",
+    results="`ok`, text, time",
+    failures="`ok` is false",
+    answer="with the stop",
+    mcp="yes; skills are slash commands",
+)
 SERVER = "mcp__neosian-memory"
 TOOLS = f"Bash,Read,Edit,Write,{SERVER}"
 SESSION_SECONDS = 120

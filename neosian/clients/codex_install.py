@@ -1,0 +1,57 @@
+"""Codex's settings: where its hooks and its MCP servers stand. Tried with 0.171.0."""
+
+from __future__ import annotations
+
+import os
+
+from neosian.clients import codex
+from neosian.clients.hook_files import GROUPS, HookFile, version_in
+from neosian.clients.mcp_clients import (
+    TOML,
+    Client,
+    Environ,
+    below_home,
+    of_program_and_arguments,
+    program_and_arguments,
+)
+
+NAME = codex.NAME
+TITLE = codex.TITLE
+PROGRAM = "codex"
+ADVICE = (
+    "User level (--user) is advised: one install and one review then serve every project. A project's hooks run only "
+    "where the project is trusted, and are reviewed anew when it moves."
+)
+TRUST = "Codex runs no hook that you have not reviewed, and does not say so: start codex, say /hooks, and trust ours."
+VERIFIED = True
+OWN_MEMORY = "AGENTS.md files, and the memories folder in its own folder"
+version = version_in
+
+
+def _codex_home(environ: Environ) -> str:
+    return os.path.abspath(environ.get("CODEX_HOME") or below_home(".codex"))
+
+
+# The timeouts in the template are seconds; the client gives a session's end no more than 3, and warns of more.
+HOOKS = HookFile(
+    shape=GROUPS,
+    template="codex.json",
+    home=_codex_home,
+    user_file=lambda environ: os.path.join(_codex_home(environ), "hooks.json"),
+    project_file=lambda folder: os.path.join(folder, ".codex", "hooks.json"),
+)
+
+MCP = Client(
+    name=NAME,
+    title=TITLE,
+    key="mcp_servers",
+    home=_codex_home,
+    user_files=lambda environ: (os.path.join(_codex_home(environ), "config.toml"),),
+    project_files=None,
+    format=TOML,
+    entry=program_and_arguments,
+    words=of_program_and_arguments,
+    note="A trusted project's .codex/config.toml takes the same table.",
+    adds="codex mcp add",
+    removes="codex mcp remove",
+)

@@ -1,0 +1,56 @@
+"""Where each client keeps its settings: one module a client, found by the client's name."""
+
+from __future__ import annotations
+
+from typing import Protocol, cast
+
+from neosian.clients import GUESTS, INSTALLERS, MODULES, loaded
+from neosian.clients.hook_files import HookFile, Version
+from neosian.clients.mcp_clients import Client
+
+
+class Installer(Protocol):
+    """What every module of `INSTALLERS` offers."""
+
+    NAME: str
+    TITLE: str
+    PROGRAM: str
+    """What starts it on the command line, "" for an app."""
+    ADVICE: str
+    """What a person should know before hooks go into a project's file."""
+    TRUST: str
+    """The step that a person has to take before the client runs them; "" where there is none."""
+    VERIFIED: bool
+    """Whether it was tried with the client, and is not from documentation alone."""
+    OWN_MEMORY: str
+    """Where the client keeps a memory of its own, which is left alone."""
+    HOOKS: HookFile | None
+    MCP: Client
+
+    def version(self, said: str) -> Version | None:
+        """The version in what the client says to ``--version``."""
+
+
+RECORDED = tuple(name for name in INSTALLERS if name in MODULES and name not in GUESTS)
+"""The clients that have hooks of ours."""
+
+SERVED = tuple(INSTALLERS)
+"""The clients that can be told of the MCP server."""
+
+
+def installer(client: str) -> Installer:
+    """The module of one client."""
+    return cast(Installer, loaded(INSTALLERS[client]))
+
+
+def hooks_of(client: str) -> HookFile:
+    """Where the hooks of one of `RECORDED` live."""
+    found = installer(client).HOOKS
+    assert found is not None, f"{client} is recorded, so it has a file of hooks"
+    return found
+
+
+def calling_itself(name: str) -> str:
+    """The client that tells a server this name, often its own with more behind it; any other name as it is."""
+    rows = (installer(client).MCP for client in SERVED)
+    return next((row.name for row in rows if name.startswith(row.calls_itself or row.name)), name)

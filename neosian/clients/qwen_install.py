@@ -1,0 +1,78 @@
+"""Qwen Code's settings: its hooks and its MCP servers stand in one file. Tried with 0.24.4."""
+
+from __future__ import annotations
+
+import os
+
+from neosian import settings
+from neosian.clients import qwen_code
+from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version, version_in
+from neosian.clients.mcp_clients import JSON_WITH_COMMENTS as WITH_COMMENTS
+from neosian.clients.mcp_clients import Client, Environ, of_program_and_arguments, program_and_arguments
+
+NAME = qwen_code.NAME
+TITLE = qwen_code.TITLE
+PROGRAM = "qwen"
+ADVICE = (
+    "User level (--user) is advised: one install then serves every project, and Qwen Code reads a project's settings "
+    "only where it was started in that folder."
+)
+TRUST = (
+    "Where folder trust is switched on in Qwen Code (it is off at first), a project's hooks run only in a folder that "
+    "you trust: start `qwen` there once and say so when it asks."
+)
+VERIFIED = True
+OWN_MEMORY = "QWEN.md files, and the memory folders below its own folder"
+version = version_in
+
+
+def user_folder(environ: Environ) -> str:
+    """The client's own home; never made by us."""
+    return os.path.abspath(os.path.expanduser(environ.get("QWEN_HOME") or "~/.qwen"))
+
+
+def user_file(environ: Environ) -> str:
+    """The settings of one user, for every project."""
+    return os.path.join(user_folder(environ), "settings.json")
+
+
+def project_file(folder: str) -> str:
+    """The settings that a project shares."""
+    return os.path.join(folder, ".qwen", "settings.json")
+
+
+def problems(text: str, installed: Version | None) -> list[Problem]:
+    """What keeps our hooks from running in a file of this text."""
+    off = settings.parse(text).get("disableAllHooks") is True
+    says = "it is true, so Qwen Code runs no hook, ours neither"
+    return [
+        *GROUPS.problems(text, qwen_code.EVENTS),
+        *([Problem("disableAllHooks", says, False)] if off else []),
+    ]
+
+
+# The timeouts in the template are seconds: the client takes 1,000 and more for milliseconds.
+HOOKS = HookFile(
+    shape=GROUPS,
+    template="qwen-code.json",
+    home=user_folder,
+    user_file=user_file,
+    project_file=project_file,
+    problems=problems,
+    early=("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"),
+    project_words="",
+)
+
+MCP = Client(
+    name=NAME,
+    title=TITLE,
+    key="mcpServers",
+    home=user_folder,
+    user_files=lambda environ: (user_file(environ),),
+    project_files=lambda folder: (project_file(folder),),
+    format=WITH_COMMENTS,
+    entry=program_and_arguments,
+    words=of_program_and_arguments,
+    calls_itself="qwen-cli",
+    note="At its next start in a project Qwen Code asks whether the project's server may run.",
+)

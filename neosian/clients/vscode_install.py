@@ -1,0 +1,51 @@
+"""VS Code's settings: where it is told of MCP servers. From its documentation, not run.
+
+It has no file of hooks of our own: it runs those of Claude Code and Copilot CLI.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from neosian.clients import vscode
+from neosian.clients.hook_files import version_in
+from neosian.clients.mcp_clients import (
+    JSON_WITH_COMMENTS,
+    Client,
+    Environ,
+    app_folder,
+    of_program_and_arguments,
+    program_and_arguments,
+    unverified,
+)
+
+NAME = vscode.NAME
+TITLE = vscode.TITLE
+PROGRAM = "code"
+ADVICE = ""
+TRUST = (
+    "VS Code runs what a project brings only in a workspace that you trust: open the folder in it and say so."
+)
+VERIFIED = False
+OWN_MEMORY = "memory of its agent, and instructions below .github"
+HOOKS = None
+version = version_in
+
+
+def _home(environ: Environ, platform: str = sys.platform) -> str:
+    return os.path.join(app_folder(environ, "Code", platform), "User")
+
+
+MCP = Client(
+    name=NAME,
+    title=TITLE,
+    key="servers",
+    home=_home,
+    user_files=lambda environ: (os.path.join(_home(environ), "mcp.json"),),
+    project_files=lambda folder: (os.path.join(folder, ".vscode", "mcp.json"),),
+    format=JSON_WITH_COMMENTS,
+    entry=lambda words: {"type": "stdio", **program_and_arguments(words)},
+    words=of_program_and_arguments,
+    note=unverified(TITLE),
+)

@@ -1,0 +1,542 @@
+"""The projects of a home: listed, renamed, two made one, and followed to where their folder went.
+
+Which project is which stands in `projects.toml`, a person's file: it is edited as text, and what comes out is read
+again before it is written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from neosian import adopt, config, files, history, paths, projects, publish, scope, switch, turns
+from neosian.adopting import Adopter
+from neosian.draft import Draft, Signature
+from neosian.dream import alone, review, run
+from neosian.errors import BusyError, DamagedError, NeosianError, UsageError
+from neosian.index import Index
+from neosian.journal import Journal
+from neosian.landing import Lander
+from neosian.plumbing import FOLDER, MAIN, NOTHING, Change, Entry, Repo
+from neosian.projects import FILE, open_store
+from neosian.store import Lock, Store, committer, message, scope_page
+
+_PATIENCE = 10.0  # seconds: a person waits for it
+_FETCHING = 600.0
+_LONGEST = 80  # characters of a name
+_NAMED = 5  # paths that are named one by one
+_FETCHED = "refs/neosian/merging/"
+_TOKEN = re.compile(
+    r"(?P<comment>\#[^\n]*)|(?P<key>\bslug\s*=\s*)?"
+    r'(?P<text>"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')',
+    re.S,
+)
+
+
+@dataclass
+class Project:
+    """One project as `list` tells of it; ``here`` are its folders on this machine, ``off`` whether it is switched off.
+
+    ``turns``, ``documents`` and ``last`` (seconds since 1970) are None where nothing was recorded or can be read.
+    """
+
+    name: str
+    scope: str
+    identities: list[str]
+    here: list[str]
+    off: bool
+    turns: int | None = None
+    documents: int | None = None
+    last: float | None = None
+
+    def json(self) -> dict[str, object]:
+        """The fields that `--json` prints."""
+        return {**self.__dict__, "last": turns.stamp(self.last) if self.last else None}
+
+
+@dataclass
+class Merged:
+    """What became of two projects that are one now. ``both``: documents that both had, in different words, each with
+    the path at which the source's is kept; ``commit``: the merge, None where there was nothing to merge."""
+
+    commit: str | None = None
+    both: dict[str, str] = field(default_factory=dict)
+    merged: list[str] = field(default_factory=list)
+    adopted: list[str] = field(default_factory=list)
+
+
+def listed(home: str) -> list[Project]:
+    """Every project that is registered or remembered, by name."""
+    known = projects.known(home)
+    found = []
+    for name in projects.slugs(home):
+        identities = sorted(known.get(name, ()))
+        folders = [each for each in identities if each.startswith("/") and os.path.isdir(each)]
+        is_off = any(switch.is_project_off(home, each) for each in folders)
+        project = Project(name, f"{scope.user_scope()}/proj:{name}", identities, folders, is_off)
+        _count(project, open_store(home, project.scope))
+        found.append(project)
+    return found
+
+
+def _count(project: Project, store: Store) -> None:
+    if not store.exists:
+        return
+    try:
+        with Index.open(store.cache) as index:
+            index.catch_up(store.repo, None)
+            counts = index.counts()
+            project.turns, project.documents = counts["turns"], counts["documents"]
+            last = index.commits(act="record", limit=1)
+            project.last = last[0].at if last else None
+    except (NeosianError, OSError):
+        return  # `neosian status` tells of it
+    finally:
+        store.repo.close()
+
+
+# rename ------------------------------------------------------------------------------------------
+
+
+def rename(home: str, old: str, new: str, person: Signature) -> str:
+    """Give a project another name: in the register, and its scope's folder with all that is kept for it. The new name.
+
+    One that was cut off is finished when it is asked for again.
+    """
+    name = _new_name(new)
+    was = projects.scope_of(home, old)
+    known = projects.known(home)
+    taken = open_store(home, projects.scope_of(home, name)) if name in projects.slugs(home) else None
+    if name == old or (taken is not None and (taken.exists or old in known)):
+        raise UsageError(
+            f"There is a project {name} already. To make the two one: see the command below.",
+            f"neosian project merge {old} {name}",
+        )
+    with _alone(home):
+        if old in known:
+            _edit_register(home, person, f"Rename project {old} to {name}", slugs={old: name})
+        store, becomes = open_store(home, was), open_store(home, f"{scope.user_scope()}/proj:{name}")
+        if store.exists:
+            projects.rename_scope(home, store, becomes)
+    return name
+
+
+def _new_name(text: str) -> str:
+    name = scope.slug(text)[:_LONGEST].strip("-")
+    if not name or name != text:
+        better = f"neosian project rename OLD {name}" if name else "neosian project list"
+        raise UsageError(
+            f"{text!r} cannot be a project's name: up to {_LONGEST} letters in lower case, digits and dashes.",
+            better,
+        )
+    return name
+
+
+# move --------------------------------------------------------------------------------------------
+
+
+def move(home: str, which: str, folder: str, person: Signature) -> tuple[str, str, str]:
+    """Have a project known by its new ``folder`` instead of the one it left; ``which`` is its name or the folder it
+    left. Its name, that folder ("" where it is known by remotes only), and the new one."""
+    root = _root(folder)
+    name, old = _left(home, which)
+    found = projects.find(home, root)
+    new = found.identities[-1]
+    known = projects.known(home)
+    if found.slug != name and known.get(found.slug, set()) & set(found.identities):
+        raise UsageError(
+            f"{root} belongs to the project {found.slug} already; nothing was changed. Are the two one?",
+            f"neosian project merge {found.slug} {name}",
+        )
+    if new == old:
+        raise UsageError(f"{name} is known by {root} already.", "neosian project list")
+    if old and os.path.isdir(old):
+        raise UsageError(
+            f"{old} is still there, so {name} did not move. Move its folder first.", f"mv {old} {root}"
+        )
+    with _alone(home):
+        if name not in known:
+            _edit_register(home, person, f"Register project {name}", added=(name, new))
+        elif old:
+            _edit_register(home, person, f"Move project {name} to {new}", moved={old: new})
+        elif new not in known[name]:
+            _edit_register(home, person, f"Move project {name} to {new}", added=(name, new))
+        switch.move_project(home, old, root)
+        store = open_store(home, projects.scope_of(home, name))
+        if store.exists:
+            projects.note_identities(store, projects.find(home, root))
+    return name, old, root
+
+
+def _root(folder: str) -> str:
+    """The root of the project in a folder."""
+    if not os.path.isdir(folder):
+        raise UsageError(
+            f"{folder} is no folder. Move the project's folder first, then say so.", "neosian project list"
+        )
+    root = scope.project_root(os.path.abspath(folder))
+    if root is None:
+        raise UsageError(f"{folder} can be no project.", "neosian project list")
+    return root
+
+
+def _left(home: str, which: str) -> tuple[str, str]:
+    """The project that is meant, and the folder that it left; "" where it is known by remotes only."""
+    known = projects.known(home)
+    if os.sep not in which:
+        projects.scope_of(home, which)  # refuses a name that nothing has
+        gone = sorted(each for each in known.get(which, ()) if each.startswith("/"))
+        gone = [each for each in gone if not os.path.isdir(each)] or gone
+        if len(gone) > 1:
+            raise UsageError(
+                f"{which} is known by {len(gone)} folders: {', '.join(gone)}. Which did it leave?",
+                f"neosian project move {gone[0]} NEW-FOLDER",
+            )
+        return which, gone[0] if gone else ""
+    full = os.path.abspath(which)
+    for path in (scope.identity(full), scope.identity(os.path.realpath(full))):
+        for name, identities in known.items():
+            if path in identities:
+                return name, path
+    raise UsageError(f"No project is known by the folder {which}.", "neosian project list")
+
+
+# merge -------------------------------------------------------------------------------------------
+
+
+def merge(home: str, source: str, target: str, person: Signature) -> Merged:
+    """Make one project of two: ``target`` gets all turns and documents of ``source``, with both histories, and is known
+    by the identities of both. What cannot be told apart from its own is never overwritten.
+    """
+    texts = projects.scope_of(home, source), projects.scope_of(home, target)
+    if source == target:
+        raise UsageError("A project cannot be merged with itself.", "neosian project list")
+    theirs, ours = (open_store(home, text) for text in texts)
+    done = Merged()
+    with _alone(home):
+        if theirs.exists:
+            done.adopted = _adopted(home, (theirs, ours))
+            _check_source(theirs)
+            if ours.exists:
+                _join(theirs, ours, source, person, done)
+            else:
+                projects.rename_scope(home, theirs, ours)
+        if source in projects.known(home):
+            _edit_register(home, person, f"Merge project {source} into {target}", slugs={source: target})
+        if theirs.exists:
+            _remove(home, theirs, ours)
+    return done
+
+
+def _adopted(home: str, stores: Sequence[Store]) -> list[str]:
+    adopter = Adopter(home)
+    found: list[str] = []
+    for store in stores:
+        if store.exists:
+            if not store.is_sound():
+                raise DamagedError(store.path)
+            found += adopter.adopt_now(store, patience=_PATIENCE)
+    return found
+
+
+def _check_source(store: Store) -> None:
+    """Refuse where something of a scope would not come along: its folder goes."""
+    repo, where = store.repo, store.path
+    if not publish.checked_out(repo) or publish.merging(repo):
+        raise NeosianError(
+            f"Another branch is checked out in {where}, or a merge is under way. Nothing was merged.",
+            f"git -C {where} status",
+        )
+    said = repo.git("status", "--porcelain", "-z", "--untracked-files=all", "--ignored", timeout=60.0)
+    left = [os.fsdecode(row)[3:] for row in said.split(b"\0") if row]
+    if left:
+        named = ", ".join(left[:_NAMED]) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
+        raise NeosianError(
+            f"{where} holds what is not committed: {named}. Nothing was merged. What was saved just now is committed in"
+            " two seconds; for other files see the status.",
+            f"git -C {where} status",
+        )
+    if repo.ref("refs/stash"):
+        raise NeosianError(
+            f"A stash of yours lies in {where}. Nothing was merged.", f"git -C {where} stash list"
+        )
+    if repo.refs(run.DREAM):
+        raise NeosianError(f"A dream of {store.scope} was cut off. Nothing was merged.", "neosian dream")
+
+
+def _join(theirs: Store, ours: Store, source: str, person: Signature, done: Merged) -> None:
+    """Merge one scope's main into another's, and bring its other branches, tags and waiting reviews along."""
+    fetched = _FETCHED + source
+    heads = f"+{MAIN}:{fetched}"
+    try:
+        ours.repo.git(
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", theirs.path, heads,
+            "+refs/heads/*:refs/neosian/merging-heads/*", "+refs/tags/*:refs/neosian/merging-tags/*",
+            f"+{review.REVIEW}*:{review.REVIEW}*", timeout=_FETCHING,
+        )  # fmt: skip
+        tip = ours.repo.ref(fetched) or ""
+
+        def change(draft: Draft) -> None:
+            done.commit, done.both, done.merged = None, {}, []
+            _merge_into(ours, draft, tip, theirs.scope, source, person, done)
+
+        ours.write(change, patience=_PATIENCE)
+        _keep_refs(ours.repo, source)
+    finally:
+        ours.repo.close()
+        theirs.repo.close()
+
+
+def _keep_refs(repo: Repo, source: str) -> None:
+    """Give the branches and tags that came along names of their own, and let the others go."""
+    changes = [(_FETCHED + source, NOTHING, repo.ref(_FETCHED + source) or NOTHING)]
+    for kind in ("heads", "tags"):
+        folder, there = f"refs/neosian/merging-{kind}/", repo.refs(f"refs/{kind}/")
+        for name, id in repo.refs(folder).items():
+            changes.append((folder + name, NOTHING, id))
+            if kind == "tags" or name != "main":
+                named = f"{source}/{name}"
+                changes.append((f"refs/{kind}/{named}", id, there.get(named, NOTHING)))
+    repo.update_refs(changes)
+
+
+def _merge_into(
+    ours: Store, draft: Draft, tip: str, scope_text: str, source: str, person: Signature, done: Merged
+) -> None:
+    """Put what the source has and the target has not into a draft, and commit it as a merge."""
+    repo, base = ours.repo, draft.base or ""
+    if repo.succeeds("merge-base", "--is-ancestor", tip, base):
+        return
+    shared = repo.git("merge-base", base, tip, check=False).decode().strip() or None
+    changes = repo.diff(shared, tip)
+    _check_folder(ours, draft, [change.path for change in changes])
+    for change in changes:
+        _take(draft, change, tip, scope_text, source, done)
+    trailers = {"Neosian-Act": "merge", "Neosian-Actor": person.name}
+    body = "\n".join(f"- {path} of {source} is kept as {other}" for path, other in done.both.items())
+    said = message(f"Merge project {source}", trailers, body)
+    done.commit = draft.commit(said, person, committer(), tip)
+
+
+def _check_folder(store: Store, draft: Draft, paths_: list[str]) -> None:
+    documents = [path for path in paths_ if not publish.in_log(path) and not draft.in_the_way(path)]
+    for path in adopt.not_landed(draft, documents):
+        raise NeosianError(
+            f"{path} in {store.path} was changed and has not landed. Nothing was merged.",
+            f"git -C {store.path} status",
+        )
+
+
+def _take(draft: Draft, change: Change, tip: str, scope_text: str, source: str, done: Merged) -> None:
+    """One path of the source into the draft of the target."""
+    here = draft.entry(change.path)
+    held = here.id if here is not None and here.mode != FOLDER else NOTHING
+    entry = draft.repo.entry(tip, change.path)
+    if change.after == held or (change.after == NOTHING and held != change.before):
+        return  # the same, or gone there and changed here
+    if entry is None:
+        draft.delete(change.path)
+    elif held == change.before and not draft.in_the_way(change.path):
+        path = _free(draft, change.path, source)
+        draft.take(path, entry)
+        if path != change.path:
+            done.both[change.path] = path
+    elif publish.in_log(change.path):
+        _take_log(draft, change.path, entry)
+    elif not _is_page_of_ours(draft.repo, change, scope_text):
+        _take_document(draft, change, entry, held, source, done)
+
+
+def _take_log(draft: Draft, path: str, entry: Entry) -> None:
+    """Lines of a log that are missing here; a session's page stays as it is here."""
+    if path.endswith(".jsonl"):
+        held = draft.read(path) or b""
+        there = set(held.splitlines())
+        more = [row for row in history.sure_body(draft.repo, entry.id).splitlines() if row not in there]
+        draft.put(path, held + b"".join(row + b"\n" for row in more))
+
+
+def _is_page_of_ours(repo: Repo, change: Change, scope_text: str) -> bool:
+    """Whether this is what every scope begins with."""
+    if change.path == "README.md":
+        return history.sure_body(repo, change.after) == scope_page(scope_text)
+    return change.path == ".gitattributes"
+
+
+def _take_document(draft: Draft, change: Change, entry: Entry, held: str, source: str, done: Merged) -> None:
+    """A document that both have, in different words: merged where they have a common past, else both are kept."""
+    if NOTHING not in (held, change.before):
+        texts = [history.sure_body(draft.repo, id) for id in (change.before, held, change.after)]
+        merged, left, right = history.merge_note(draft.repo, texts[0], texts[1], texts[2])
+        if not (left or right):
+            draft.put(change.path, merged)
+            done.merged.append(change.path)
+            return
+    other = _beside(draft, change.path, source)
+    draft.take(other, entry)
+    done.both[change.path] = other
+
+
+def _free(draft: Draft, path: str, source: str) -> str:
+    """The path itself; another where it differs in nothing but upper and lower case from one that is there."""
+    if publish.in_log(path):
+        return path
+    try:
+        return paths.settle(path, lambda folder: draft.folder(folder))
+    except paths.Twin as twin:
+        is_free = draft.entry(twin.other) is None and not draft.in_the_way(twin.other)
+        return twin.other if is_free else _beside(draft, twin.other, source)
+
+
+def _beside(draft: Draft, path: str, source: str) -> str:
+    """A path that is free, beside another, and says which project its document came of."""
+    stem, dot, ending = path.rpartition(".")
+    stem, ending = (stem, dot + ending) if dot and "/" not in ending else (path, "")
+    for begin in (stem, f"from-{source}/{stem}"):  # a document may be where the folder of this one would be
+        for number in range(1, 100):
+            tried = f"{begin}-from-{source}{f'-{number}' if number > 1 else ''}{ending}"
+            if draft.entry(tried) is None and not draft.in_the_way(tried):
+                return tried
+    raise NeosianError(
+        f"{path} finds no place in the other project. Nothing was merged.", "neosian project list"
+    )
+
+
+def _remove(home: str, theirs: Store, ours: Store) -> None:
+    """Take the source's folder away: its main is in the target's, and what git does not hold is carried over."""
+    tip, held = ours.repo.tip() or "", theirs.repo.tip() or ""
+    if not ours.repo.succeeds("merge-base", "--is-ancestor", held, tip):
+        raise NeosianError(
+            f"{theirs.path} has moved on meanwhile. It stays; merge once more.", "neosian project list"
+        )
+    theirs.repo.close()
+    with theirs.lock(_PATIENCE):
+        for name in ("bad-lines", "damaged", "kept", "rejected"):
+            _carry(os.path.join(theirs.repo.private, name), os.path.join(ours.repo.private, name))
+        landed = [
+            os.path.join(home, "spool", "landed", os.path.basename(each.path)) for each in (theirs, ours)
+        ]
+        _carry(landed[0], landed[1])
+        entry = os.path.join(home, "scopes", scope.disk_name(theirs.scope))
+        gone = os.path.join(home, "cache", f"merged-{time.monotonic_ns():x}")
+        files.make_dir(os.path.dirname(gone))
+        os.rename(entry, gone)  # in one step: half a repository would be taken for a damaged one
+    if os.path.islink(gone):
+        files.remove(gone)
+    else:
+        shutil.rmtree(gone)
+    for ending in ("", "-journal", "-wal", "-shm"):
+        files.remove(theirs.cache + ending)
+
+
+def _carry(old: str, new: str) -> None:
+    """Move what is in a folder into another; names that are there already get a number."""
+    for name in files.names(old):
+        files.make_dir(new)
+        target, number = os.path.join(new, name), 1
+        while os.path.lexists(target):
+            number += 1
+            target = os.path.join(new, f"{name}-{number}")
+        os.rename(os.path.join(old, name), target)
+    if os.path.isdir(old):
+        os.rmdir(old)
+
+
+# the home, and its register ----------------------------------------------------------------------
+
+
+@contextmanager
+def _alone(home: str) -> Iterator[None]:
+    """Hold off what would write into scopes: landings and dreams. What waits lands first, where it belongs now."""
+    if not os.path.isdir(home):
+        yield
+        return
+    with alone.alone(home):
+        settings, _ = config.load(home)
+        lander = Lander(home, settings, patience=_PATIENCE)
+        try:
+            lander.land(sweep=False)
+        finally:
+            lander.close()
+        with Lock(os.path.join(home, "spool", "lock"), _PATIENCE):
+            if Journal(os.path.join(home, "spool"), home).unfinished():
+                raise BusyError(
+                    "A landing was cut off and could not be finished. Nothing was changed.", "neosian doctor"
+                )
+            yield
+
+
+def _edit_register(
+    home: str, person: Signature, said: str, *, slugs: dict[str, str] | None = None,
+    moved: dict[str, str] | None = None, added: tuple[str, str] | None = None,
+) -> None:  # fmt: skip
+    """One commit that changes `projects.toml`: names, identities, or an entry more."""
+    user = open_store(home, scope.user_scope())
+    Adopter(home).adopt_now(user, patience=_PATIENCE)
+
+    def change(draft: Draft) -> None:
+        if adopt.not_landed(draft, [FILE]):
+            raise NeosianError(
+                f"{FILE} in {user.path} was saved just now, or is staged. Nothing was changed.",
+                f"git -C {user.path} status",
+            )
+        before = (draft.read(FILE) or b"").decode("utf-8-sig", "surrogateescape")
+        after = _rewritten(before, slugs or {}, moved or {})
+        if added is not None:
+            name, identity = map(projects.quoted, added)
+            after = f"{after.rstrip()}\n\n[[project]]\nslug = {name}\nidentities = [{identity}]\n"
+        wanted = _expected(_parsed(before, user), slugs or {}, moved or {}, added)
+        if _parsed(after, user) != wanted:
+            path = os.path.join(user.path, FILE)
+            raise NeosianError(
+                f"{path} is written in a way that neosian does not edit. Nothing was changed.",
+                f"open {path} in an editor",
+            )
+        draft.put(FILE, after.encode("utf-8", "surrogateescape"))
+        trailers = {"Neosian-Act": "edit", "Neosian-Actor": person.name}
+        draft.commit(message(said, trailers), person, committer())
+
+    user.write(change, patience=_PATIENCE)
+
+
+def _parsed(text: str, user: Store) -> dict[str, set[str]]:
+    try:
+        return projects.identities_in(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise config.ConfigError(os.path.join(user.path, FILE), str(error)) from None
+
+
+def _expected(
+    held: dict[str, set[str]], slugs: dict[str, str], moved: dict[str, str], added: tuple[str, str] | None
+) -> dict[str, set[str]]:
+    """What the register is to say."""
+    wanted: dict[str, set[str]] = {}
+    for name, identities in held.items():
+        wanted.setdefault(slugs.get(name, name), set()).update(moved.get(each, each) for each in identities)
+    if added is not None:
+        wanted.setdefault(added[0], set()).add(added[1])
+    return wanted
+
+
+def _rewritten(text: str, slugs: dict[str, str], moved: dict[str, str]) -> str:
+    """The register with other names and identities, all else byte for byte as it is."""
+
+    def one(found: re.Match[str]) -> str:
+        if found["comment"]:
+            return found[0]
+        try:
+            value = str(tomllib.loads(f"x = {found['text']}")["x"])
+        except tomllib.TOMLDecodeError:
+            return found[0]
+        if found["key"]:
+            name = slugs.get(scope.slug(value))
+            return found[0] if name is None else found["key"] + projects.quoted(name)
+        return projects.quoted(moved[value]) if value in moved else found[0]
+
+    return _TOKEN.sub(one, text)

@@ -1,0 +1,347 @@
+"""`neosian setup`: every client that is here is wired in one go, nothing else is touched, and all of it goes again."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from neosian import cli, health
+from neosian.clients.hook_files import OwnFile
+from neosian.clients.installers import RECORDED, SERVED, hooks_of, installer
+from neosian.launcher import launcher_path
+from tests.factories import Home, bytes_below
+
+WHOLE = [name for name in SERVED if not installer(name).MCP.adds]
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    def states(self) -> dict[tuple[str, str], str]:
+        return {(step["client"], step["what"]): step["state"] for step in self.json()["steps"]}
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def home(private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's home in which no client was ever started, and no program of one is on the PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("git", "sh", "cat"):
+        (folder / name).symlink_to(
+            f"/usr/bin/{name}" if os.path.exists(f"/usr/bin/{name}") else f"/bin/{name}"
+        )
+    monkeypatch.setenv("PATH", str(folder))
+    return private_home
+
+
+@pytest.fixture
+def clients(home: Path) -> Path:
+    """The home, with every client started once."""
+    for client in SERVED:
+        for folder in homes(client):
+            folder.mkdir(parents=True, exist_ok=True)
+    return home
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def run(home: Path, project: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*words: str) -> Result:
+        capsys.readouterr()
+        try:
+            code = cli.main(["setup", *words])
+        except SystemExit as left:
+            code = int(left.code or 0)
+        said = capsys.readouterr()
+        return Result(code, said.out, said.err)
+
+    return call
+
+
+def homes(client: str) -> set[Path]:
+    known = installer(client)
+    return {Path(each.home(os.environ)) for each in (known.HOOKS, known.MCP) if each}
+
+
+def written(home: Path) -> dict[str, bytes]:
+    """Every file of a home but git's settings of the test's own."""
+    return {name: data for name, data in bytes_below(home).items() if name != ".gitconfig"}
+
+
+def files_of(client: str) -> list[Path]:
+    """The user's files of a client that we write."""
+    known = installer(client)
+    hooks = [Path(known.HOOKS.user_file(os.environ))] if known.HOOKS else []
+    servers = [] if known.MCP.adds else [Path(known.MCP.user_files(os.environ)[0])]
+    return list(dict.fromkeys(hooks + servers))
+
+
+def test_where_no_client_is_the_known_ones_are_told(run: Run, home: Path) -> None:
+    result = run("--write")
+    assert (result.code, written(home)) == (1, {})
+    assert "No client was found here; known are: Claude Code, " in result.err
+
+
+def test_the_plan_is_shown_and_nothing_is_written(run: Run, clients: Path) -> None:
+    result = run()
+    assert (result.code, written(clients)) == (0, {})
+    for client in WHOLE:
+        assert all(str(file) in result.out for file in files_of(client))
+    assert "neosian-hook" in result.out
+    assert "To write it: neosian setup --write" in result.err
+
+
+def test_every_client_that_is_here_is_wired(run: Run, clients: Path) -> None:
+    result = run("--write")
+    assert result.code == 0
+    assert all(file.exists() for client in WHOLE for file in files_of(client))
+    assert os.access(launcher_path(clients / ".neosian"), os.X_OK)
+    found = health.report(str(clients / ".neosian"), "/")
+    assert {row["client"] for row in found["hooks"]} == set(RECORDED)
+    assert {row["client"] for row in found["mcp"]} == set(WHOLE)
+    again = run("--write", "--json")
+    assert set(again.states().values()) <= {"right", "by hand"}
+
+
+def test_the_steps_that_a_person_has_to_take_are_told(run: Run, clients: Path) -> None:
+    said = run("--write").err
+    for client in SERVED:
+        assert installer(client).TRUST in said
+        assert installer(client).OWN_MEMORY in said
+        if installer(client).MCP.adds:
+            assert f"try: {installer(client).MCP.adds}" in said
+
+
+@pytest.mark.parametrize("client", SERVED)
+def test_a_client_is_found_by_its_folder_and_left_alone_without(client: str, run: Run, home: Path) -> None:
+    for folder in homes(client):
+        folder.mkdir(parents=True)
+    before = {path for path in home.rglob("*") if path.is_dir()}
+    result = run("--write", "--json")
+    assert {step["client"] for step in result.json()["steps"]} == {client}
+    made = {path for path in home.rglob("*") if path.is_dir()} - before
+    assert {path.relative_to(home).parts[0] for path in made} - {".neosian"} <= {
+        path.relative_to(home).parts[0] for path in homes(client)
+    }
+
+
+def test_a_client_that_was_never_started_gets_no_folder(run: Run, home: Path, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "claude"
+    program.write_text("#!/bin/sh\necho '2.1.332 (Claude Code)'\n")
+    program.chmod(0o755)
+    result = run("--write", "--json")
+    assert (result.code, set(result.states().values())) == (1, {"later"})
+    assert not (home / ".claude").exists()
+    assert "start Claude Code once" in result.json()["steps"][0]["try"]
+
+
+def test_only_the_named_clients_are_wired(run: Run, clients: Path) -> None:
+    result = run("--client", "cursor", "--client", "claude-code", "--write", "--json")
+    assert {client for client, _ in result.states()} == {"cursor", "claude-code"}
+    assert not any(file.exists() for file in files_of("gemini-cli"))
+
+
+def test_an_unknown_client_is_refused_by_name(run: Run) -> None:
+    result = run("--client", "emacs")
+    assert (result.code, "claude-code" in result.err) == (2, True)
+
+
+def test_the_folders_that_clients_are_told_to_use_are_used(
+    run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = {"CLAUDE_CONFIG_DIR": "claude", "CODEX_HOME": "codex", "GEMINI_CLI_HOME": "gemini"}
+    for name, folder in moved.items():
+        (tmp_path / folder / ".gemini").mkdir(parents=True)
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    assert run("--write").code == 0
+    for folder in (
+        "claude/settings.json",
+        "claude/.claude.json",
+        "codex/hooks.json",
+        "gemini/.gemini/settings.json",
+    ):
+        assert "neosian" in (tmp_path / folder).read_text()
+    assert set(written(home)) == {".neosian/bin/neosian-hook"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None, "{}", "{}\n", '{"a": 1}', '{\n  "a": 1\n}\n', '{\r\n\t"a": 1,\r\n\t"b": [2]\r\n}\r\n', "\ufeff{}",
+        '{"hooks": {}}', '{"hooks": {"Stop": []}, "mcpServers": {}}', '{"mcpServers": {"a": {"command": "x"}}}',
+    ],
+)  # fmt: skip
+def test_it_goes_byte_for_byte(text: str | None, run: Run, clients: Path) -> None:
+    if text is not None:
+        for client in SERVED:
+            hooks = installer(client).HOOKS
+            whole = (
+                {Path(hooks.user_file(os.environ))} if hooks and isinstance(hooks.shape, OwnFile) else set()
+            )
+            for file in {*files_of(client)} - whole:
+                if file.suffix == ".json":
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_bytes(text.encode())
+    before = written(clients)
+    run("--write")
+    assert written(clients) != before
+    assert run("--uninstall", "--write").code == 0
+    assert written(clients) == before
+    assert not (clients / ".neosian").exists()
+
+
+def test_what_changed_meanwhile_stays(run: Run, clients: Path) -> None:
+    file = files_of("gemini-cli")[0]
+    file.write_text('{"theme": "dark"}\n')
+    run("--write")
+    value = json.loads(file.read_text())
+    value["model"] = "theirs"
+    file.write_text(json.dumps(value, indent=2))
+    assert run("--uninstall", "--write").code == 0
+    assert json.loads(file.read_text()) == {"theme": "dark", "model": "theirs"}
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_hooks_and_server_of_one_file_have_one_backup(run: Run, clients: Path) -> None:
+    file = files_of("gemini-cli")[0]
+    file.write_text('{"theme": "dark"}\n')
+    run("--write")
+    backup = file.with_name(file.name + ".neosian-backup")
+    assert backup.read_text() == '{"theme": "dark"}\n'
+    for verb in ("record", "mcp"):
+        assert cli.main([verb, "uninstall", "--client", "gemini-cli", "--user", "--write"]) == 0
+        assert backup.exists() == (verb == "record")
+    assert file.read_text() == '{"theme": "dark"}\n'
+
+
+def test_a_file_that_cannot_be_edited_is_told_and_the_others_are_written(run: Run, clients: Path) -> None:
+    file = Path(hooks_of("claude-code").user_file(os.environ))
+    file.write_text('{// mine\n"a": 1}\n')
+    result = run("--write")
+    assert (result.code, file.read_text()) == (1, '{// mine\n"a": 1}\n')
+    assert str(file) in result.err
+    assert "neosian" in files_of("gemini-cli")[0].read_text()
+    assert run("--uninstall", "--write").code == 0
+
+
+def test_a_project_gets_files_of_its_own(run: Run, clients: Path, project: Path) -> None:
+    before = bytes_below(project)
+    result = run("--project", "--write", "--json")
+    changed = [step for step in result.json()["steps"] if step["state"] == "change"]
+    assert changed
+    assert all(step["file"].startswith(str(project)) for step in changed)
+    assert set(written(clients)) == {".neosian/bin/neosian-hook"}
+    assert run("--project", "--uninstall", "--write").code == 0
+    assert bytes_below(project) == before
+    assert {path.name for path in project.iterdir()} == {".git"}
+    assert (clients / ".neosian/bin/neosian-hook").exists()
+
+
+def test_what_has_no_project_file_is_left_out_but_by_name(run: Run, clients: Path) -> None:
+    both = [name for name in SERVED if not installer(name).MCP.project_files]
+    assert {run("--project", "--json").states()[name, "server"] for name in both} == {"left out"}
+    assert run("--project", "--client", "claude-desktop", "--json").states() == {
+        ("claude-desktop", "server"): "change"
+    }
+
+
+def test_a_folder_that_is_no_project_is_refused(
+    run: Run, clients: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(clients)
+    result = run("--project", "--write")
+    assert (result.code, written(clients)) == (2, {})
+    assert "is no project" in result.err
+
+
+def test_the_way_back_of_one_client_leaves_the_launcher_to_the_others(run: Run, clients: Path) -> None:
+    run("--write")
+    run("--uninstall", "--client", "cursor", "--write")
+    assert not any(file.exists() for file in files_of("cursor"))
+    assert (clients / ".neosian/bin/neosian-hook").exists()
+
+
+def test_a_home_with_memory_stays_until_that_is_asked_for(run: Run, clients: Path, tmp_path: Path) -> None:
+    other = Home(tmp_path / "h")
+    run("--root", str(other.path), "--write")
+    other.talk().land("Hello")
+    run("--root", str(other.path), "--uninstall", "--write")
+    assert (other.path / "scopes").exists()
+    (other.path / "mine.txt").write_text("mine")
+    result = run("--root", str(other.path), "--uninstall", "--memory", "--write")
+    assert (result.code, (other.path / "scopes").exists()) == (1, True)
+    assert "mine.txt" in result.err
+    (other.path / "mine.txt").unlink()
+    assert run("--root", str(other.path), "--uninstall", "--memory", "--write").code == 0
+    assert not other.path.exists()
+
+
+def test_memory_is_not_removed_for_one_client(run: Run, clients: Path) -> None:
+    assert run("--memory").code == 2
+    assert run("--uninstall", "--memory", "--client", "cursor").code == 2
+
+
+def test_secrets_around_a_change_are_not_shown(run: Run, clients: Path) -> None:
+    secret = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0xR" + "4tLq"
+    files_of("gemini-cli")[0].write_text(json.dumps({"env": {"GITHUB_TOKEN": secret}}, indent=2))
+    result = run()
+    assert "GITHUB_TOKEN" in result.out
+    assert secret not in result.out + run("--json").out
+
+
+def test_a_person_at_a_terminal_is_asked(run: Run, clients: Path, project: Path) -> None:
+    assert "Write this? [y/N]" in at_terminal("n\n", project)
+    assert not files_of("cursor")[0].exists()
+    assert "written" in at_terminal("y\n", project)
+    assert files_of("cursor")[0].exists()
+
+
+def at_terminal(answer: str, folder: Path) -> str:
+    """What `neosian setup` says to somebody who answers."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "neosian", "setup", "--client", "cursor"]
+    child = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder)
+    os.close(theirs)
+    os.write(ours, answer.encode())
+    said = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:
+            break
+        said += piece
+        if not piece:
+            break
+    assert child.wait() == 0
+    os.close(ours)
+    return said.decode()
+
+
+def test_files_of_the_user_are_private(run: Run, clients: Path) -> None:
+    run("--write")
+    modes = {stat.S_IMODE(file.stat().st_mode) for client in WHOLE for file in files_of(client)}
+    assert modes == {0o600}
