@@ -330,8 +330,8 @@ def test_of_many_faulty_documents_the_first_are_named_and_the_rest_counted(home:
 
 def test_what_was_dreamt_and_what_waits_of_it_is_told(home: Home) -> None:
     assert row(home)["dream"] == {
-        "last": None, "unfinished": [], "waiting": 0, "warm": 1, "set_aside": [], "to_review": [],
-        "rejected": {"person": 0, "gate": 0},
+        "last": None, "unfinished": [], "waiting": 0, "warm": 1, "failing": [], "set_aside": [], "to_review": [],
+        "rejected": {"person": 0, "gate": 0}, "refused": None,
     }  # fmt: skip
     run = dreaming.start(home)
     dreaming.session(run, {"a.md": "a\n"}, waits={"b.md": "b\n", "c.md": "c\n"})
