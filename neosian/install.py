@@ -128,7 +128,7 @@ def _wanted(wish: Wish, hooks: HookFile, installed: Version | None) -> Any:
         for event, since in program.EVENTS.items()
         if since <= (installed or oldest) or event in hooks.early
     ]
-    return hooks.shape.filled(resources.text("hooks", hooks.template), known, _line(wish, hooks))
+    return hooks.shape.filled(resources.hook_file(hooks.template), known, _line(wish, hooks))
 
 
 def _line(wish: Wish, hooks: HookFile) -> Line:

@@ -29,7 +29,7 @@ class Reply(NamedTuple):
 
 def rendered(client: str, home: Path | None) -> str:
     """The plugin with the hook lines of a home in it, as it is installed."""
-    template = resources.text("hooks", FILES[client])
+    template = resources.hook_file(FILES[client])
     return OWN.filled(template, (), lambda verb: hook_line(client, verb, root=home))
 
 

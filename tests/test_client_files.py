@@ -65,7 +65,7 @@ class Place:
         return Result(code, said.out, said.err)
 
     def wanted(self, line: Callable[[str], str]) -> Any:
-        template = resources.text("hooks", self.hooks.template)
+        template = resources.hook_file(self.hooks.template)
         return self.hooks.shape.filled(template, adapter(self.client).EVENTS, line)
 
 

@@ -605,7 +605,11 @@ def test_turns_of_another_machine_are_new_however_old_their_dates(home: Home, tm
     dream(home, {"a.md": NEW})
     git(home.shop, "checkout", "-q", "other")
     early = "2020-01-01T00:00:00Z"
-    dates = {"GIT_AUTHOR_DATE": early, "GIT_COMMITTER_DATE": early, "GIT_AUTHOR_EMAIL": "dream@neosian.invalid"}
+    dates = {
+        "GIT_AUTHOR_DATE": early,
+        "GIT_COMMITTER_DATE": early,
+        "GIT_AUTHOR_EMAIL": "dream@neosian.invalid",
+    }
     said = f"Dream\n\nNeosian-Act: dream\nDream-Run: far\nDreamt: {git(home.shop, 'rev-parse', 'other')}\nDreamt: far#2\n"
     git(home.shop, "commit", "-q", "--allow-empty", "-m", said, env=dates)
     git(home.shop, "checkout", "-q", "main")

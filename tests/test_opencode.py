@@ -378,12 +378,3 @@ def test_a_hook_that_hangs_is_ended_with_all_it_started(hooks: Hooks, client: st
     replies = play(client, hooks, *calls, text=text)
     assert not mark.exists()
     assert replies[1].value == asked
-
-
-def test_both_plugins_have_the_same_pipe() -> None:
-    pipes = [
-        rendered(client, None).partition("--- the pipe:")[2].partition("--- the pipe ends")[0]
-        for client in ("opencode", "pi")
-    ]
-    assert pipes[0] == pipes[1].replace(" pi ", " opencode ")
-    assert "spawn" in pipes[0]
