@@ -223,6 +223,14 @@ def test_a_session_makes_only_a_few_edits() -> None:
     assert judge(asked[20:21], notes({}), session, made=accepted)[0] == []
 
 
+@pytest.mark.parametrize("reason", ["", " ", "…", "-"])
+def test_every_edit_needs_a_reason(reason: str) -> None:
+    moved = Edit("rename", DEPLOY, new_path=NEW, sources=(f"{HERE}#1",))
+    for edit in (create("It is green.\n"), change("", "It is green.\n"), rewrite(HELD + "More.\n"), moved):
+        assert rule(edit._replace(reason=reason)) == "reason"
+    assert rule(create("It is green.\n", reason="本人の希望")) == ""
+
+
 # -- sources
 
 

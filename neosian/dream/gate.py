@@ -27,6 +27,7 @@ NOTE_MOST = 4_000
 EDITS_MOST = 20
 DELETIONS_MOST = 5
 DESCRIPTION_MOST = 300
+_REASON_LEAST = 3  # letters and digits of a reason, which in some scripts are a sentence
 
 _ALIKE = 0.75  # of the shorter note's words in another: the two say the same
 _SAME_THOUGHT = 0.5  # of a sentence's words in another one: the later replaces the earlier
@@ -303,6 +304,13 @@ def says_why_it_deletes(edit: Edit, notes: Notes, case: Case) -> str:
 
 
 # -- rules about the content: all that say no are told
+
+
+def says_why(edit: Edit, notes: Notes, case: Case) -> str:
+    """An edit has a reason: `neosian why` and a person at review have nothing else to go by."""
+    if sum(map(str.isalnum, edit.reason)) >= _REASON_LEAST:
+        return ""
+    return "It has no reason: say in `reason`, in one sentence, what of the session makes this edit."
 
 
 def has_sources(edit: Edit, notes: Notes, case: Case) -> str:
@@ -728,6 +736,7 @@ FORM: dict[str, Rule] = {
     "size": is_short,
 }
 CONTENT: dict[str, Rule] = {
+    "reason": says_why,
     "sources": has_sources,
     "emptied": leaves_something,
     "front matter": has_front_matter,
