@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neosian import editing, turns
+from neosian import documents, editing, turns
 from neosian.dream import gate
 from neosian.dream.edits import ACTIONS, Edit
 from neosian.dream.gate import NOTE_MOST, RULES, Refusal, judge
@@ -170,6 +170,49 @@ def test_a_pinned_document_is_never_touched() -> None:
 def test_the_dream_pins_nothing() -> None:
     assert rule(create("It is green.\n", head="---\ndescription: x\npinned: true\n---\n")) == "front matter"
     assert rule(change("---\nDeploys", "pinned: yes\n---\nDeploys")) == "front matter"
+
+
+STANDING = ["expires: 2020-01-01", "expires: 2031-01-01", "flagged: it is wrong", "status: superseded", "holder: ci",
+            "Expires: 2031-01-01", '"expires": 2031-01-01', "flagged: yes", "pinned: true"]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", STANDING)
+def test_the_dream_says_nothing_of_how_a_note_stands(line: str) -> None:
+    for held in (notes(), persons()):
+        assert (
+            rule(create("It is green.\n", head=f"---\ndescription: x\n{line}\n---\n"), held) == "front matter"
+        )
+        assert rule(change(HEAD[4:-5], f"{HEAD[4:-5]}\n{line}"), held) == "front matter"
+        assert rule(rewrite(HELD.replace("---\n", f"---\n{line}\n", 1)), held) == "front matter"
+
+
+@pytest.mark.parametrize("line", STANDING[2:5])
+def test_nor_does_it_take_away_what_somebody_said_of_it(line: str) -> None:
+    text = HELD.replace("---\n", f"---\n{line}\n", 1)
+    assert rule(rewrite(HELD + "It is green.\n"), notes({DEPLOY: text})) == "front matter"
+    assert rule(rewrite(text + "It is green.\n"), notes({DEPLOY: text})) == ""
+    assert rule(change("", "It is green.\n"), notes({DEPLOY: text})) == ""
+
+
+def test_what_says_no_may_be_left_out() -> None:
+    text = HELD.replace("---\n", "---\npinned: false\nflagged:\n", 1)
+    assert rule(rewrite(HELD + "It is green.\n"), notes({DEPLOY: text})) == ""
+
+
+def test_a_flag_of_the_old_text_goes_with_it() -> None:
+    flag = documents.read(HELD.encode()).flag("the port is wrong")
+    text = HELD.replace("---\n", f"---\nflagged: {flag}\n", 1)
+    session = Session(("The port is 9090", "I changed it."))
+    assert rule(rewrite(HELD.replace("8080", "9090")), notes({DEPLOY: text}), session) == ""
+    assert rule(rewrite(HELD), notes({DEPLOY: text}), session) == "front matter"
+
+
+def test_a_note_of_the_dream_ends_on_a_day_that_was_named() -> None:
+    edit = create("The freeze is on.\n", head="---\ndescription: x\nexpires: 2031-01-10\n---\n")
+    assert rule(edit, session=Session(("The freeze is on until 10 January 2031", "Yes."))) == ""
+    assert rule(edit, session=read("2031-01-10")) == "front matter"
+    past = edit._replace(text=edit.text.replace("2031", "2020"))
+    assert rule(past, session=Session(("It was on until 2020-01-10", "Yes."))) == "front matter"
 
 
 UNFIT = [
@@ -691,6 +734,7 @@ def test_the_dream_may_insert_into_a_persons_note(edit: Edit) -> None:
 
 OTHERS = [
     change("Deploys go out", "It goes out"),
+    change(HEAD[4:-5], f"{HEAD[4:-5]}\nwhen: deploying"),
     rewrite(HELD.replace("Deploys go out", "It goes out")),
     delete(),
     Edit("rename", DEPLOY, new_path=NEW, reason="tidier", sources=(f"{HERE}#1",)),
@@ -700,6 +744,11 @@ OTHERS = [
 @pytest.mark.parametrize("edit", OTHERS)
 def test_anything_else_in_a_persons_note_waits_for_them(edit: Edit) -> None:
     assert judge([edit], persons(), Session()) == ([], [edit], [])
+
+
+def test_nor_gets_a_persons_note_its_front_matter_from_the_dream() -> None:
+    edit = change("Plain.", "---\ndescription: It is old\n---\nPlain.")
+    assert judge([edit], persons("Plain.\n"), Session())[1] == [edit]
 
 
 def test_a_persons_long_note_is_not_trimmed() -> None:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from neosian import documents, editing, matter
+from neosian.documents import Document
 from neosian.dream import claims, edits
 from neosian.dream.claims import Fact, Sentence
 from neosian.dream.edits import Edit
@@ -38,7 +39,15 @@ _STEP = _COPIED // 2
 _PLACES_MOST = 20  # places of one piece that are looked at
 _LOST_MOST = 100  # lost facts that are looked at one by one
 _RULE = "rule"
+_STANDING = (
+    "expires",
+    "flagged",
+    "holder",
+    "pinned",
+    "status",
+)  # keys that hide a note, praise it or hold it
 _NAMED_MOST = 6  # facts named in a sentence
+_FLAG = re.compile(r"^flagged:.*\n", re.MULTILINE | re.IGNORECASE)  # said of a text, no part of what it knows
 _UNUSUAL = re.compile(r"[^\x20-\x7e\n\t]")
 _UNSHOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^[ ]{0,3}\[[^\]\n]*\]:[ \t]*(?:#|<>)[^\n]*|<[a-z][^<>]*\b(?:hidden|style[ ]*=)[^<>]*>",
@@ -210,9 +219,13 @@ def is_for_review(edit: Edit, notes: Notes) -> bool:
 
 
 def _only_inserts(old: str, new: str) -> bool:
-    """Whether every line of the old text stands in the new one, in their order."""
+    """Whether every line of the old text stands in the new one, in their order, below the same front matter.
+
+    A line more of front matter may take the rest of a note out of sight.
+    """
     lines = iter(new.split("\n"))
-    return all(line in lines for line in old.rstrip("\n").split("\n"))
+    is_same = documents.read(old.encode()).header == documents.read(new.encode()).header
+    return is_same and all(line in lines for line in old.rstrip("\n").split("\n"))
 
 
 def _changes_nothing(edit: Edit, notes: Notes) -> bool:
@@ -364,8 +377,8 @@ def has_front_matter(edit: Edit, notes: Notes, case: Case) -> str:
     description = values.get("description")
     if problem:
         return f"The front matter cannot be read: {problem}. Quote the value."
-    if document.pinned:
-        return "Only a person pins a note: leave `pinned` out."
+    if why := _sets_what_is_persons(edit, old, document, notes, case.heard):
+        return why
     if not isinstance(description, str) or not description.strip() or "\n" in description.strip():
         return 'A note begins with front matter that has a one-line description: ---\\ndescription: "…"\\n---'
     if len(description) > DESCRIPTION_MOST:
@@ -373,6 +386,45 @@ def has_front_matter(edit: Edit, notes: Notes, case: Case) -> str:
     if _is_skill(edit.path) and not document.name:
         return "A skill has a `name` beside its description."
     return ""
+
+
+def _sets_what_is_persons(edit: Edit, old: Document, new: Document, notes: Notes, heard: Heard) -> str:
+    """Why front matter that says how far a note is told, trusted or held may not be as an edit has it."""
+    before, after = _standing_keys(old), _standing_keys(new)
+    for key in sorted(before.keys() | after.keys()):
+        had, has = before.get(key, ""), after.get(key, "")
+        if had == has or (key == "flagged" and not has and _flag_lapses(old, new)):
+            continue
+        if had:
+            return f"Only a person changes `{key}`: leave it as it is, `{key}: {had}`."
+        if key != "expires":
+            return f"Only a person sets `{key}`: leave it out."
+        if notes.is_persons(edit.path) or not _is_end(has, heard):
+            return (
+                "`expires` takes a note out of sight: leave it out, unless the session's person or agent named that"
+                " very day, and it is still to come."
+            )
+    return ""
+
+
+def _standing_keys(document: Document) -> dict[str, str]:
+    """What front matter says of a note's standing, however it is written; without what says no."""
+    written = {str(key).strip().lower(): str(value) for key, value in matter.read(document.header)[0].items()}
+    said = {**written, **documents.scalars(document.header)}
+    return {key: said[key] for key in _STANDING if documents.truth(said.get(key, "")) is not False}
+
+
+def _flag_lapses(old: Document, new: Document) -> bool:
+    """Whether a flag stands no longer once the text is the new one: it was said of the old one alone."""
+    is_of_this_text = _standing_keys(old).get("flagged", "") != old.flagged != "yes"
+    return not old.flagged or (is_of_this_text and old.fingerprint != new.fingerprint)
+
+
+def _is_end(day: str, heard: Heard) -> bool:
+    """Whether somebody named a day that the session has not passed."""
+    said = claims.folded(f"{heard.persons}\n{heard.agent}")
+    is_named = claims.stands(Fact(claims.DATE, day[:10], day), said)
+    return is_named and not documents.is_past(day, max(heard.days, default=""))
 
 
 def hides_nothing(edit: Edit, notes: Notes, case: Case) -> str:
@@ -457,7 +509,7 @@ def keeps_facts(edit: Edit, notes: Notes, case: Case) -> str:
     """No date, number, path, name or rule goes but by what the session says, or with a reason that names it."""
     if edit.action in (edits.DELETE, edits.RENAME):
         return ""
-    old, new = _replaced(edit, notes, case), _new(edit, notes)
+    old, new = _FLAG.sub("", _replaced(edit, notes, case), count=1), _new(edit, notes)
     has_sources = bool(notes.sources(edit.path))
     reason = edit.reason if has_sources else ""
     lost = [*_lost_facts(old, new, reason, case.heard), *_lost_rules(old, new, reason, case.heard)]

@@ -32,6 +32,7 @@ _PASTED = re.compile(
 )
 _END = re.compile(r"[.!?;:]\s+|\s*\n\s*|[。！？；]")
 _JOINED = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W\d_])")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t|: ?)", re.MULTILINE)
 
 
@@ -85,6 +86,9 @@ class Heard:
         self.conversation = session.conversation
         self.known = known
         self.at = {f"{session.conversation}#{turn.number}": _last(turn) for turn in session.turns}
+        stamps = (str(line.get("at") or "")[:10] for turn in session.turns for line in turn.lines)
+        self.days = sorted(day for day in set(stamps) if _DAY.fullmatch(day))
+        """The days on which it was, as its machine counted them."""
         persons: list[str] = []
         agent: list[str] = []
         commands: list[str] = []
