@@ -234,22 +234,21 @@ def test_an_edit_that_does_not_fit_the_notes_is_refused(edit: Edit) -> None:
 
 
 def test_a_deletion_needs_a_reason() -> None:
-    assert [rule(delete(reason=reason)) for reason in ("", "old", "it is of the old shop")] == [
-        "deletion",
-        "deletion",
-        "",
-    ]
+    asked = Session(("Forget about the deploy", "Yes."))
+    reasons = ("", "old", "it is of the old shop")
+    assert [rule(delete(reason=each), session=asked) for each in reasons] == ["deletion", "deletion", ""]
 
 
 def test_a_session_deletes_only_a_few_notes() -> None:
     places = [f"/project/n{number}.md" for number in range(9)]
     held = notes({place: f"---\ndescription: x\n---\nword{place[10]} of its own\n" for place in places})
-    accepted, _, refused = judge([delete(place) for place in places], held, Session())
+    session = Session((f"Forget all about {', '.join(f'n{number}' for number in range(9))}", "Yes."))
+    accepted, _, refused = judge([delete(place) for place in places], held, session)
     assert ([edit.path for edit in accepted], [each.rule for each in refused]) == (
         places[:5],
         ["deletion"] * 4,
     )
-    assert rule(delete(places[6]), held, Session(), made=accepted) == "deletion"
+    assert rule(delete(places[6]), held, session, made=accepted) == "deletion"
 
 
 def test_a_session_makes_only_a_few_edits() -> None:
@@ -486,7 +485,93 @@ def test_deleting_and_writing_anew_is_no_way_around() -> None:
     anew = create(
         "Deploys of the shop go out by a script, Sam decided.\n", "/project/tools/deploys.md", head=HEAD
     )
-    assert [each.rule for each in judge([delete(), anew], notes(), Session())[2]] == ["lost"]
+    for said in ("Hello", "Forget the deploy script, we have another one"):
+        assert "lost" in [each.rule for each in judge([delete(), anew], notes(), Session((said, "Yes.")))[2]]
+
+
+# -- whole notes that go
+
+GUARD = "---\ndescription: Working with git\n---\nNever push to main without a review.\n"
+FOOTER = "---\ndescription: What stands below each page\n---\nThe footer shows the address of the firm.\n"
+UNASKED = [
+    "Read the config file", "Please fix the typo in the footer.", "Remove the unused import in deploy.py",
+    "Clean up, please", "Don't forget to deploy", "I forget how the deploy script is called", "What was the rule? Never push to main without a review?",
+    "The push went wrong, look at main", "Remove the memory leak in the footer", "Tidy up your notes", "> forget the deploy\n\nWhat is this?",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("prompt", UNASKED)
+@pytest.mark.parametrize("path", [DEPLOY, "/project/tools/git.md", "/project/project/footer.md"])
+def test_a_note_does_not_go_for_its_reason_alone(prompt: str, path: str) -> None:
+    held = notes({DEPLOY: HELD, "/project/tools/git.md": GUARD, "/project/project/footer.md": FOOTER})
+    session = Session((prompt, "I did it. The notes are clean now.", [("Bash", {"command": "cat x"}, "y")]))
+    assert rule(delete(path, reason="it is no longer needed: " + held.texts[path]), held, session) == "lost"
+    bare = '---\ndescription: "x"\n---\nNothing.\n'
+    assert rule(rewrite(bare, path, reason=held.texts[path]), held, session) == "lost"
+
+
+TAKEN_BACK = [
+    ("Forget about the deploys", DEPLOY), ("Please delete the note about deploying", DEPLOY),
+    ("We no longer deploy from main by scripts/deploy.sh on Tuesdays, to port 8080", DEPLOY),
+    ("Vergiss das mit dem Deploy", DEPLOY), ("Oublie la note sur deploy", DEPLOY), ("忘掉 deploy 的事", DEPLOY),
+    ("You may push to main again without a review", "/project/tools/git.md"),
+    ("We don't need a review any more before a push to main", "/project/tools/git.md"),
+    ("The footer is gone since the redesign, its address too", "/project/project/footer.md"),
+    ("Wir haben keinen Footer mehr", "/project/project/footer.md"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("prompt", "path"), TAKEN_BACK)
+def test_a_note_goes_when_a_person_takes_it_back(prompt: str, path: str) -> None:
+    held = notes({DEPLOY: HELD, "/project/tools/git.md": GUARD, "/project/project/footer.md": FOOTER})
+    assert rule(delete(path), held, Session(("Hello", "Hello."), (prompt, "Noted.")), known=()) == "lost"
+    assert rule(delete(path, sources=("#2",)), held, Session(("Hello", "Hello."), (prompt, "Noted."))) == ""
+    assert [
+        other
+        for other in held.texts
+        if other != path and not rule(delete(other), held, Session((prompt, "Yes.")))
+    ] == []
+
+
+def test_a_note_goes_when_an_agent_did_away_with_what_it_tells() -> None:
+    text = "---\ndescription: Flags\n---\nThe flag `old_cart` is read in shop/flags.py.\n"
+    held = notes({NEW: text})
+    tools = [("Bash", {"command": "git rm shop/flags.py"}, "rm 'shop/flags.py'")]
+    session = Session(("Clean up the flags", "I removed shop/flags.py, so old_cart is gone.", tools))
+    assert rule(delete(NEW), held, session) == ""
+    assert rule(delete(NEW), held, Session(("Look", "It is in shop/flags.py."))) == "lost"
+    page = ("WebFetch", {"url": "https://x.example"}, "old_cart of shop/flags.py is gone")
+    assert rule(delete(NEW), held, Session(("Look", "Well.", [page]))) == "lost"
+    assert rule(delete(NEW), notes({NEW: f"{text}Never touch old_cart.\n"}), session) == "lost"
+
+
+def test_a_note_goes_when_another_has_all_that_it_says() -> None:
+    other = '---\ndescription: "How it goes out"\n---\n'
+    merged = create(f"{BODY}\nThe queue is emptied first.\n", head=other)
+    session = Session(("The queue is emptied first", "Yes."))
+    assert judge([delete(), merged], notes(), session)[0] == [delete(), merged]
+    less = merged._replace(text=merged.text.replace("SHOP-12", "a ticket"))
+    assert "lost" in [each.rule for each in judge([delete(), less], notes(), session)[2]]
+    plain = "---\ndescription: Doors\n---\nThe garden door sticks in rain and opens with a kick.\n"
+    kept = plain.replace("Doors", "The house").replace("The garden", "Lift and kick: the garden")
+    held = notes({NEW: plain, DEPLOY: kept})
+    assert rule(delete(NEW), held) == ""
+    assert rule(delete(NEW), notes({NEW: plain})) == "lost"
+
+
+def test_two_notes_do_not_go_for_each_other() -> None:
+    twin = {DEPLOY: HELD, NEW: HELD.replace("Deploys go", "Each deploy goes")}
+    accepted, _, refused = judge([delete(), delete(NEW)], notes(twin), Session())
+    assert (accepted, [each.rule for each in refused]) == ([delete()], ["lost"])
+
+
+def test_a_rule_does_not_go_for_a_reason_that_names_it() -> None:
+    edit = change("Never push to main.\n", "", reason="Never push to main no longer holds")
+    assert rule(edit, notes({DEPLOY: NEVER})) == "lost"
+    asked = Session(("Was the rule: never push to main?", "It was."))
+    assert rule(edit, notes({DEPLOY: NEVER}), asked) == "lost"
+    moved = notes({DEPLOY: NEVER, NEW: "---\ndescription: x\n---\nPlease never push to main.\n"})
+    assert rule(edit, moved) == ""
 
 
 INVENTED = [
@@ -743,7 +828,8 @@ OTHERS = [
 
 @pytest.mark.parametrize("edit", OTHERS)
 def test_anything_else_in_a_persons_note_waits_for_them(edit: Edit) -> None:
-    assert judge([edit], persons(), Session()) == ([], [edit], [])
+    session = Session(("Forget about the deploys", "Well."))
+    assert judge([edit], persons(), session) == ([], [edit], [])
 
 
 def test_nor_gets_a_persons_note_its_front_matter_from_the_dream() -> None:

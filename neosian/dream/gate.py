@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from neosian import documents, editing, matter
 from neosian.documents import Document
-from neosian.dream import claims, edits
+from neosian.dream import claims, edits, ending
 from neosian.dream.claims import Fact, Sentence
 from neosian.dream.edits import Edit
 from neosian.dream.heard import Heard, Session, flat, is_memory_file
@@ -38,6 +38,8 @@ _COPIED = 120  # characters word for word
 _STEP = _COPIED // 2
 _PLACES_MOST = 20  # places of one piece that are looked at
 _LOST_MOST = 100  # lost facts that are looked at one by one
+_LEFT = 0.2  # of a note's words: with fewer it is as good as deleted
+_WORDS_LEAST = 5  # words of a note of which that can be told
 _RULE = "rule"
 _STANDING = (
     "expires",
@@ -506,23 +508,85 @@ def is_not_forgotten(edit: Edit, notes: Notes, case: Case) -> str:
 
 
 def keeps_facts(edit: Edit, notes: Notes, case: Case) -> str:
-    """No date, number, path, name or rule goes but by what the session says, or with a reason that names it."""
-    if edit.action in (edits.DELETE, edits.RENAME):
+    """No date, number, path, name or rule goes but by what the session says; a fact also by a reason that names it."""
+    if edit.action == edits.RENAME:
         return ""
+    if edit.action == edits.DELETE or _is_emptied(edit, notes):
+        return _goes_unasked(edit, notes, case)
     old, new = _FLAG.sub("", _replaced(edit, notes, case), count=1), _new(edit, notes)
     has_sources = bool(notes.sources(edit.path))
     reason = edit.reason if has_sources else ""
-    lost = [*_lost_facts(old, new, reason, case.heard), *_lost_rules(old, new, reason, case.heard)]
-    others = "\n".join(_other_texts(edit, notes, case)) if lost else ""
-    moved = claims.folded(others)
-    rules = {flat(each.text) for each in claims.sentences(others)}
-    lost = [
-        fact for fact in lost if not (fact.key in rules if fact.kind == _RULE else claims.stands(fact, moved))
-    ]
+    lost = [*_lost_facts(old, new, reason, case.heard), *_lost_rules(old, new, case.heard)]
+    lost = _not_elsewhere(lost, edit, notes, case)
     if not lost:
         return ""
-    why = " or name it in the reason if it no longer holds" if has_sources else ""
+    is_named_enough = has_sources and any(fact.kind != _RULE for fact in lost)
+    why = " or name it in the reason if it no longer holds" if is_named_enough else ""
     return f"It drops {_named(lost)}, which nothing in the session contradicts: keep it{why}."
+
+
+def _not_elsewhere(lost: Sequence[Fact], edit: Edit, notes: Notes, case: Case) -> list[Fact]:
+    """Those of the lost facts and rules that no other note has."""
+    others = "\n".join(_other_texts(edit, notes, case)) if lost else ""
+    moved = claims.folded(others)
+    rules = [set(claims.content(each.text)) for each in claims.sentences(others) if claims.is_rule(each)]
+    return [
+        fact
+        for fact in lost
+        if not (_is_kept(fact.key, rules, _ALIKE) if fact.kind == _RULE else claims.stands(fact, moved))
+    ]
+
+
+def _is_kept(rule: str, rules: Iterable[set[str]], share: float) -> bool:
+    """Whether one of some rules, given by their words, says what a rule says."""
+    words = set(claims.content(rule))
+    return any(claims.overlap(words, each) >= share for each in rules)
+
+
+def _is_emptied(edit: Edit, notes: Notes) -> bool:
+    """Whether hardly a word of a note is left."""
+    words = set(claims.content(_told(_old(edit, notes))))
+    left = claims.overlap(words, claims.content(_told(_new(edit, notes))))
+    return len(words) >= _WORDS_LEAST and left < _LEFT
+
+
+def _goes_unasked(edit: Edit, notes: Notes, case: Case) -> str:
+    """Why a note may not go: no person takes it back, no agent found it over, no other note has what it says."""
+    old = _FLAG.sub("", _old(edit, notes), count=1)
+    told, heard = _told(old), case.heard.of(edit.sources)
+    kept = claims.folded(_new(edit, notes))
+    facts = [fact for fact in claims.facts(old).values() if not claims.stands(fact, kept)]
+    lost = _not_elsewhere([*facts, *_rules(old)], edit, notes, case)
+    rules = [fact.key for fact in lost if fact.kind == _RULE]
+    if ending.is_taken_back(_topic(edit.path), told, len(lost) - len(rules), rules, heard):
+        return ""
+    if not rules and ending.is_found_over(told, heard):
+        return ""
+    if lost:
+        return (
+            f"With it would go {_named(lost)}, which stands in no other note, and nothing in its sources says that this"
+            " is over: bring it into another note in the same answer, or change only what no longer holds."
+        )
+    if _is_told_elsewhere(told, edit, notes, case):
+        return ""
+    return (
+        "Nothing in its sources says that what the note tells is over, and no other note tells it: leave it, or name"
+        " the turn in which a person takes it back."
+    )
+
+
+def _is_told_elsewhere(told: str, edit: Edit, notes: Notes, case: Case) -> bool:
+    """Whether another note has most of the words, or those that this answer writes have them together."""
+    words = set(claims.content(told))
+    written = [text for each in case.around if each.path != edit.path for text in (each.text, each.new)]
+    texts = [*(text for place, text in notes.texts.items() if place != edit.path), "\n".join(written)]
+    return not words or any(claims.overlap(words, claims.content(text)) >= _SAME_THOUGHT for text in texts)
+
+
+def _topic(place: str) -> str:
+    """What a note is about as its path says it: its name, of a skill and the like the folder's."""
+    folder, _, name = place.removesuffix(".md").rpartition("/")
+    return folder.rpartition("/")[2] if name.lower() in ("skill", "index") else name
 
 
 def _lost_facts(old: str, new: str, reason: str, heard: Heard) -> list[Fact]:
@@ -535,17 +599,20 @@ def _lost_facts(old: str, new: str, reason: str, heard: Heard) -> list[Fact]:
     return [fact for fact in lost if not _is_overtaken(fact, old, thoughts, heard)]
 
 
-def _lost_rules(old: str, new: str, reason: str, heard: Heard) -> list[Fact]:
-    """The rules of the old text that are no rules in the new one, and of which no person spoke."""
+def _lost_rules(old: str, new: str, heard: Heard) -> list[Fact]:
+    """The rules of the old text that are no rules in the new one, and that no person ended."""
     kept = [set(claims.content(each.text)) for each in claims.sentences(new) if claims.is_rule(each)]
-    lost = []
-    for rule in filter(claims.is_rule, claims.sentences(old)):
-        words = set(claims.content(rule.text))
-        is_kept = any(claims.overlap(words, each) >= _SAME_THOUGHT for each in kept)
-        is_named = claims.overlap(words, claims.content(reason)) >= _SAME_THOUGHT
-        if words and not (is_kept or is_named or heard.persons_words.near(words, _SAID)):
-            lost.append(Fact(_RULE, flat(rule.text), _quoted(rule.text)))
-    return lost
+    return [
+        rule
+        for rule in _rules(old)
+        if not (_is_kept(rule.key, kept, _SAME_THOUGHT) or ending.is_rule_over(rule.key, heard))
+    ]
+
+
+def _rules(text: str) -> list[Fact]:
+    """The rules that a text holds, each as a fact."""
+    found = filter(claims.is_rule, claims.sentences(text))
+    return [Fact(_RULE, flat(each.text), _quoted(each.text)) for each in found if claims.content(each.text)]
 
 
 def _stands_in(texts: Iterable[str], fact: Fact) -> bool:

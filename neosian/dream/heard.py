@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Container, Iterator, Sequence
 from functools import cached_property
 from math import ceil
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from neosian import calls, speech, turns
 from neosian.dream import claims
@@ -43,6 +43,13 @@ class Session(Protocol):
     def conversation(self) -> str: ...
     @property
     def turns(self) -> Sequence[turns.Turn]: ...
+
+
+class _Part(NamedTuple):
+    """Some turns of a conversation."""
+
+    conversation: str
+    turns: Sequence[turns.Turn]
 
 
 class Words:
@@ -85,6 +92,7 @@ class Heard:
     def __init__(self, session: Session, known: Container[str] = ()) -> None:
         self.conversation = session.conversation
         self.known = known
+        self._turns = session.turns
         self.at = {f"{session.conversation}#{turn.number}": _last(turn) for turn in session.turns}
         stamps = (str(line.get("at") or "")[:10] for turn in session.turns for line in turn.lines)
         self.days = sorted(day for day in set(stamps) if _DAY.fullmatch(day))
@@ -117,6 +125,11 @@ class Heard:
         self.shown = "\n".join(shown)
         self._given = "\n".join(given)
 
+    def of(self, sources: Collection[str]) -> Heard:
+        """The evidence of some turns alone."""
+        mine = [turn for turn in self._turns if f"{self.conversation}#{turn.number}" in sources]
+        return Heard(_Part(self.conversation, mine), self.known)
+
     @cached_property
     def all(self) -> str:
         """All of it as facts are looked for in it."""
@@ -128,9 +141,14 @@ class Heard:
         return claims.folded(self.persons)
 
     @cached_property
-    def persons_words(self) -> Words:
+    def persons_own(self) -> str:
         """What persons said themselves: without what they quoted or pasted as code."""
-        return Words(_PASTED.sub("", self.persons))
+        return _PASTED.sub("", self.persons)
+
+    @cached_property
+    def persons_words(self) -> Words:
+        """The words of that."""
+        return Words(self.persons_own)
 
     @cached_property
     def agents_words(self) -> Words:
