@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from neosian import documents, editing, matter
 from neosian.documents import Document
-from neosian.dream import claims, edits, ending
+from neosian.dream import claims, edits, ending, hearsay
 from neosian.dream.claims import Fact, Sentence
 from neosian.dream.edits import Edit
 from neosian.dream.heard import Heard, Session, flat, is_memory_file
@@ -681,32 +681,33 @@ def _precise(text: str) -> list[Fact]:
     return [
         fact
         for fact in found.values()
-        if fact.key in named or (fact.kind == claims.NUMBER and len(fact.key) > 2 and not _is_year(fact.key))
+        if fact.key in named
+        or (fact.kind == claims.NUMBER and len(fact.key) > 2 and not claims.is_year(fact.key))
     ]
-
-
-def _is_year(key: str) -> bool:
-    return len(key) == 4 and key.startswith(("19", "20"))
 
 
 def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
     """A rule, a preference or an order comes of persons' words; never of what a tool showed."""
     if edit.action == edits.DELETE:
         return ""
+    why = (
+        _not_a_rule(each, edit, notes, case.heard)
+        or _not_an_order(each, case.heard)
+        or _not_told_as_a_fact(each, case.heard)
+        for each in _new_sentences(edit, notes, case)
+    )
+    return next(filter(None, why), "")
+
+
+def _new_sentences(edit: Edit, notes: Notes, case: Case) -> list[Sentence]:
+    """The sentences that an edit brings in, the name of the note among them."""
     held = {flat(each.text) for each in claims.sentences(_old(edit, notes))} | case.held_sentences
     name = _paths(edit)[-1].rpartition("/")[2].removesuffix(".md").replace("-", " ")
     told = [
         *claims.sentences(_new(edit, notes)),
         *([Sentence(name)] if edit.action != edits.STR_REPLACE else []),
     ]
-    new = [each for each in told if flat(each.text) not in held]
-    why = (
-        _not_a_rule(each, edit, notes, case.heard)
-        or _not_an_order(each, case.heard)
-        or _not_told_as_a_fact(each, case.heard)
-        for each in new
-    )
-    return next(filter(None, why), "")
+    return [each for each in told if flat(each.text) not in held]
 
 
 def _not_a_rule(sentence: Sentence, edit: Edit, notes: Notes, heard: Heard) -> str:
@@ -742,9 +743,11 @@ def _not_an_order(sentence: Sentence, heard: Heard) -> str:
 def _not_told_as_a_fact(sentence: Sentence, heard: Heard) -> str:
     """Why a sentence is not taken over that tells as a fact what a tool's text says is to be done."""
     words = claims.told(sentence.text)
-    if len(words) < 2 or _is_persons(sentence.text, words, heard):
+    is_done = heard.used_words.near(words, _SHOWN, least=2)
+    if len(words) < 2 or is_done or _is_persons(sentence.text, words, heard):
         return ""
-    is_shown = any(claims.overlap(words, order) >= _SHOWN for order in heard.shown_orders)
+    is_ascribed = hearsay.is_attributed(sentence.text) and not claims.orders(sentence)
+    is_shown = not is_ascribed and any(claims.overlap(words, order) >= _SHOWN for order in heard.shown_orders)
     return _only_shown(sentence.text) if is_shown else ""
 
 
@@ -804,6 +807,40 @@ def copies_nothing(edit: Edit, notes: Notes, case: Case) -> str:
                     " and what it was like then) and what was decided about it."
                 )
     return ""
+
+
+def points_to_what_was_read(edit: Edit, notes: Notes, case: Case) -> str:
+    """What was merely read in a file is told by a pointer to it: its path, and a sentence on what it was like then."""
+    if edit.action in (edits.DELETE, edits.RENAME):
+        return ""
+    found = list(hearsay.restated(_new_sentences(edit, notes, case), case.heard, case.held))
+    for each in found:
+        if not hearsay.names_one(_new(edit, notes), each.paths or case.heard.read_paths):
+            where = f"in {_listed(sorted(each.paths))}" if each.paths else "in a file"
+            return (
+                f"{_quoted(each.text)} was merely read {where}: say where it stands (the path, and in one sentence what"
+                " it was like then), or leave it out."
+            )
+    if len(found) > 1 and sum(len(each.facts) for each in found) >= hearsay.POINTED_MOST:
+        return (
+            f"{_quoted(found[0].text)} and {len(found) - 1} more restate what was merely read in a file: a path and one"
+            " sentence on what it was like then will do."
+        )
+    return ""
+
+
+def says_who_says_so(edit: Edit, notes: Notes, case: Case) -> str:
+    """What only a page or a file tells of how things are done here is not told as if it were so."""
+    if edit.action == edits.DELETE:
+        return ""
+    new = _new_sentences(edit, notes, case)
+    told = next((each for each in new if hearsay.is_of_others(each, case.heard, case.held)), None)
+    if told is None:
+        return ""
+    return (
+        f"{_quoted(told.text)} rests only on what a page, a file or an output says, and nobody here said or did it: say"
+        " who says so (“the page … says”), or leave it out."
+    )
 
 
 def _grown(new: str, at: int, shown: str) -> str:
@@ -868,6 +905,8 @@ CONTENT: dict[str, Rule] = {
     "rule": obeys_only_persons,
     "skill": is_a_proven_skill,
     "copy": copies_nothing,
+    "pointer": points_to_what_was_read,
+    "hearsay": says_who_says_so,
 }
 RULES = {**FORM, **CONTENT}
 """Every rule by the name that a refusal has."""

@@ -6,13 +6,13 @@ What is only memory talking to itself is no evidence: our own tools, and what a 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import ceil
 from typing import Any, NamedTuple, Protocol
 
 from neosian import calls, speech, turns
-from neosian.dream import claims
+from neosian.dream import claims, means
 
 _RULE_BEFORE, _RULE_AFTER = 200, 400  # characters around a word that makes a rule
 _READERS = frozenset(
@@ -32,6 +32,7 @@ _PASTED = re.compile(
 )
 _END = re.compile(r"[.!?;:]\s+|\s*\n\s*|[。！？；]")
 _JOINED = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W\d_])")
+_HOST = re.compile(r"https?://(?:www\.)?([^\s/:\"'?#@]+)")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t|: ?)", re.MULTILINE)
 
@@ -83,6 +84,24 @@ class Words:
         return False
 
 
+class File:
+    """What a call showed of files: their paths as they were named, and the text."""
+
+    def __init__(self, paths: Sequence[str], text: str) -> None:
+        self.paths = paths
+        self.text = text
+
+    @cached_property
+    def folded(self) -> str:
+        """The text as facts are looked for in it."""
+        return claims.folded(self.text)
+
+    @cached_property
+    def words(self) -> Words:
+        """Its words."""
+        return Words(self.text)
+
+
 class Heard:
     """One session's evidence: ``persons`` said it, the ``agent`` said it, ``commands`` ran, ``shown`` came from tools.
 
@@ -102,9 +121,18 @@ class Heard:
         commands: list[str] = []
         shown: list[str] = []
         given: list[str] = []
+        used: list[str] = []
+        ran: list[str] = []
+        worked: list[str] = []
+        looked: list[str] = []
+        self.reads: list[File] = []
+        self.pages: set[str] = set()
+        """Addresses that were looked at."""
         for turn in session.turns:
             persons += map(speech.spoken, turn.prompts)
-            agent += [str(line.get("text") or "") for line in turn.lines if line["kind"] == "answer"]
+            answers = [str(line.get("text") or "") for line in turn.lines if line["kind"] == "answer"]
+            agent += answers
+            has_done = False
             shown += [
                 *turn.machine_prompts,
                 *(_said(line) for line in turn.lines if line["kind"] == "subagent"),
@@ -116,14 +144,30 @@ class Heard:
                 told = [_said(line) for line in call.results]
                 by_person = [line.get("from") == turns.PERSON for line in call.results]
                 persons += [text for text, is_theirs in zip(told, by_person, strict=True) if is_theirs]
-                shown += [text for text, is_theirs in zip(told, by_person, strict=True) if not is_theirs]
+                results = [text for text, is_theirs in zip(told, by_person, strict=True) if not is_theirs]
+                shown += results
                 given += [call.tool, *_texts(call.input)]
                 commands += _commands(call)
+                kind = means.kind(call)
+                if kind == means.READS:
+                    self.reads += [File(*means.read(call, text)) for text in results]
+                elif kind == means.LOOKS:
+                    looked += results
+                    self.pages.update(_hosts(call.input))
+                else:
+                    has_done = True
+                    ran += results
+                    used += _texts(call.input) if call.ok is not False else ()
+            worked += answers if has_done else ()
         self.persons = "\n".join(persons)
         self.agent = "\n".join(agent)
         self.commands = "\n".join(commands)
         self.shown = "\n".join(shown)
         self._given = "\n".join(given)
+        self._used = "\n".join(used)
+        self._ran = "\n".join(ran)
+        self._worked = "\n".join(worked)
+        self._looked = "\n".join(looked)
 
     def of(self, sources: Collection[str]) -> Heard:
         """The evidence of some turns alone."""
@@ -161,6 +205,62 @@ class Heard:
         return Words(self.commands)
 
     @cached_property
+    def used(self) -> str:
+        """What persons said, and what was given to calls that did something and did not fail; folded."""
+        return claims.folded(f"{self.persons}\n{self._used}")
+
+    @cached_property
+    def own(self) -> str:
+        """That, and what came of such calls; folded."""
+        return f"{self.used}\n{claims.folded(self._ran)}"
+
+    @cached_property
+    def used_words(self) -> Words:
+        """The words of what was given to calls that did something and did not fail."""
+        return Words(self._used)
+
+    @cached_property
+    def own_words(self) -> Words:
+        """The words of what calls did and what came of it."""
+        return Words(f"{self._used}\n{self._ran}")
+
+    @cached_property
+    def worked_answers(self) -> str:
+        """The answers of turns in which something was done; folded."""
+        return claims.folded(self._worked)
+
+    @cached_property
+    def looked(self) -> str:
+        """What the web showed; folded."""
+        return claims.folded(self._looked)
+
+    @cached_property
+    def read_folded(self) -> str:
+        """What files showed; folded."""
+        return "\n".join(each.folded for each in self.reads)
+
+    @cached_property
+    def read_words(self) -> Words:
+        """The words of what files and the web showed."""
+        return Words("\n".join((*(each.text for each in self.reads), self._looked)))
+
+    @cached_property
+    def read_paths(self) -> frozenset[str]:
+        """The paths of the files that were read."""
+        return frozenset(path.casefold() for each in self.reads for path in each.paths)
+
+    @cached_property
+    def ordered(self) -> str:
+        """What stands near a place where a tool's text says what is to be done; folded.
+
+        What ran speaks of much that must be so: of that only what tells to bring something in or out counts.
+        """
+        read = "\n".join((*(each.text for each in self.reads), self._looked))
+        found = [near for near in _ordering(read) if claims.is_doing(near)]
+        found += [near for near in _ordering(self.shown) if claims.is_doing(near, only_carrying=True)]
+        return claims.folded("\n".join(found))
+
+    @cached_property
     def shown_words(self) -> Words:
         """What tools showed, names of files among it."""
         return Words(f"{self.shown}\n{self._given}")
@@ -171,7 +271,7 @@ class Heard:
         text = f"{self.shown}\n{self._given}"
         found = dict.fromkeys(
             frozenset(claims.content(text[max(0, at - _RULE_BEFORE) : at + _RULE_AFTER]))
-            for at in _spread(text)
+            for at in _spread(claims.rules_in(text))
         )
         return list(found)
 
@@ -194,13 +294,27 @@ class Heard:
         return flat(self.persons)
 
 
-def _spread(text: str) -> Iterator[int]:
-    """The places of words that make a rule, each stretch of text once."""
+def _spread(places: Iterable[int]) -> Iterator[int]:
+    """The places of words that tell what is to be done, each stretch of text once."""
     last = -_RULE_BEFORE
-    for at in claims.rules_in(text):
+    for at in places:
         if at - last >= _RULE_BEFORE // 2:
             yield at
             last = at
+
+
+def _ordering(text: str) -> Iterator[str]:
+    """What stands around each place of a text that says what is to be done."""
+    places = {*claims.rules_in(text), *claims.orders_in(text)}
+    return (_near(text, at) for at in _spread(sorted(places)))
+
+
+def _near(text: str, at: int) -> str:
+    """What stands around a place of a text, in whole words."""
+    start, end = max(0, at - _RULE_BEFORE), at + _RULE_AFTER
+    start = text.find(" ", start, at) + 1 if start else 0
+    cut = text.rfind(" ", at, end) if end < len(text) else -1
+    return text[start : cut if cut > 0 else end]
 
 
 def _sentence(text: str, at: int) -> str:
@@ -226,7 +340,7 @@ def is_memory(call: turns.Call) -> bool:
     """Whether a call reads our own memory, or writes into a client's: then it tells nothing new."""
     if "neosian" in call.tool.lower():
         return True
-    lines = [value for key in calls.COMMANDS if isinstance(value := call.input.get(key), str)]
+    lines = means.lines_of(call.input)
     if any(_OURS.search(line) for line in lines):
         return True
     written = [found for line in lines for found in _WRITTEN.findall(line)]
@@ -239,12 +353,16 @@ def is_memory(call: turns.Call) -> bool:
 
 def _commands(call: turns.Call) -> Iterator[str]:
     """The commands that a call ran, but those that only read or say something."""
-    for key in calls.COMMANDS:
-        line = call.input.get(key)
-        for part in re.split(r"[;&|\n]+", line) if isinstance(line, str) else ():
+    for line in means.lines_of(call.input):
+        for part in re.split(r"[;&|\n]+", line):
             words = part.split()
             if words and words[0].rpartition("/")[2] not in _READERS:
                 yield part
+
+
+def _hosts(given: Mapping[str, Any]) -> Iterator[str]:
+    """The hosts of the addresses in a call's input."""
+    return (host.casefold() for text in _texts(given) for host in _HOST.findall(text))
 
 
 def _texts(value: Any) -> Iterator[str]:
