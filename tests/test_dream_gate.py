@@ -607,6 +607,27 @@ def test_what_a_tool_showed_or_was_given_is_no_invention() -> None:
     )
 
 
+@pytest.mark.parametrize("day", ["2019-07-23", "2026-03-17", "2028-02-09", "17 March 2026"])
+def test_a_day_that_the_session_cannot_mean_is_made_up(day: str) -> None:
+    assert (
+        rule(change("", f"It is so since {day}.\n"), session=Session(("It was in spring, at 17:00", "Yes.")))
+        == "invented"
+    )
+
+
+DAYS = [
+    ("since 2026-03-17", "2026-03-17"), ("since 17.3.", "2026-03-17"), ("since March 17th", "2026-03-17"), ("3月17日から", "2026-03-17"),
+    ("с 17 марта", "2026-03-17"), ("yesterday", "2026-11-28"), ("next Friday", "2026-12-04"), ("in 90 days", "2027-02-27"),
+    ("vor drei Monaten", "2026-08-29"), ("in twenty weeks", "2027-04-18"), ("by the end of March", "2027-03-31"), ("the log of 20260317", "2026-03-17"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "day"), DAYS)
+def test_a_day_that_the_session_may_mean_is_told(said: str, day: str) -> None:
+    assert turns.stamp(NOW)[:10] == "2026-11-29"
+    assert rule(change("", f"It is so on {day}.\n"), session=Session((f"It is so {said}", "Yes."))) == ""
+
+
 def test_part_of_a_longer_name_is_an_invention() -> None:
     assert (
         rule(change("", "It knows port 9191.\n"), session=Session(("see 191919 and x9191y", "Yes.")))

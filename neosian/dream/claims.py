@@ -139,10 +139,15 @@ _MONTHS = {
     name: number
     for number, names in enumerate(
         (
-            "january jan januar janvier enero", "february feb februar février febrero", "march mar märz mars marzo",
-            "april apr avril abril", "may mai mayo", "june jun juni juin junio", "july jul juli juillet julio",
-            "august aug août agosto", "september sep sept septembre septiembre", "october oct oktober octobre octubre",
-            "november nov novembre noviembre", "december dec dezember décembre diciembre",
+            "january jan januar janvier enero janeiro gennaio januari января",
+            "february feb februar février febrero fevereiro febbraio februari февраля",
+            "march mar märz mars marzo março maart марта", "april apr avril abril aprile апреля",
+            "may mai mayo maio maggio mei мая", "june jun juni juin junio junho giugno июня",
+            "july jul juli juillet julio julho luglio июля", "august aug août agosto augustus августа",
+            "september sep sept septembre septiembre setembro settembre сентября",
+            "october oct oktober octobre octubre outubro ottobre октября",
+            "november nov novembre noviembre novembro ноября",
+            "december dec dezember décembre diciembre dezembro dicembre декабря",
         ),
         1,
     )
@@ -264,6 +269,24 @@ def _is_code(word: str) -> bool:
     return not (is_plain or is_number) and _IDENTIFIER.fullmatch(word) is not None
 
 
+def dates(text: str) -> set[str]:
+    """The days that a text names with their year, as `2026-11-29`."""
+    return {fact.key for fact in _dates(text)}
+
+
+def names_day(text: str, month: int, day: int) -> bool:
+    """Whether a text names a day of the year without the year: by two numbers, or with the month's name near."""
+    names = "|".join(re.escape(name) for name, number in _MONTHS.items() if number == month)
+    one, two = rf"(?<!\d)0?{day}(?!\d)", rf"(?<!\d)0?{month}(?!\d)"
+    return any(
+        re.search(pattern, text, re.IGNORECASE)
+        for pattern in (
+            rf"{one}[./-]\s?{two}|{two}[/-]{one}|{two}月{one}|{two}월\s?{one}",
+            rf"{one}\D{{0,20}}?\b(?:{names})\b|\b(?:{names})\b.{{0,20}}?{one}",
+        )
+    )
+
+
 def _dates(text: str) -> Iterator[Fact]:
     for pattern in _DATES:
         for match in pattern.finditer(text):
@@ -371,7 +394,7 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _ORDERS_IN = re.compile(
-    rf"(?:^[\s>*+#\d.)|-]*|[.!?;:—–(\"“]\s+|\b(?:please|bitte)\s+){_DO}\b|(?:^[\s*-]*|[，。、：]){_DO_DENSE}",
+    rf"(?:^[ \t>*+#\d.)|-]*|[.!?;:—–(\"“]\s+|\b(?:please|bitte)\s+){_DO}\b|(?:^[ \t*-]*|[，。、：]){_DO_DENSE}",
     re.IGNORECASE | re.MULTILINE,
 )
 _DOING = re.compile(

@@ -658,17 +658,20 @@ def _without(words: Iterable[str], fact: Fact) -> set[str]:
 
 
 def _is_heard(fact: Fact, heard: Heard) -> bool:
-    return fact.kind == claims.DATE or claims.stands(fact, heard.all)
+    return heard.may_mean(fact.key) if fact.kind == claims.DATE else claims.stands(fact, heard.all)
 
 
 def invents_nothing(edit: Edit, notes: Notes, case: Case) -> str:
-    """Every path, flag, version, port, address, ticket and name in code stands in the session or in a note."""
+    """Every path, flag, version, port, address, ticket, name in code and date is of the session or of a note."""
     if edit.action in (edits.DELETE, edits.RENAME):
         return ""
     texts = (case.held, claims.folded(_old(edit, notes)), case.heard.all)
     paths = {claims.folded(path) for other in case.around for path in _paths(other)}
     precise = (fact for fact in _precise(_new(edit, notes)) if fact.key not in paths)
     invented = [fact for fact in precise if not _stands_in(texts, fact)]
+    held_days = claims.dates(case.held) | claims.dates(_old(edit, notes))
+    days = [fact for fact in claims.facts(_new(edit, notes)).values() if fact.kind == claims.DATE]
+    invented += [fact for fact in days if fact.key not in held_days and not case.heard.may_mean(fact.key)]
     if not invented:
         return ""
     return f"{_named(invented)} stands in no turn of the session and in no note: write only what was said or done."

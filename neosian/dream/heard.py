@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from functools import cached_property
 from math import ceil
 from typing import Any, NamedTuple, Protocol
@@ -32,6 +33,7 @@ _PASTED = re.compile(
 )
 _END = re.compile(r"[.!?;:]\s+|\s*\n\s*|[。！？；]")
 _JOINED = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W\d_])")
+_DAYS_NEAR = 45  # days from a session's to one that it may name by words: yesterday, next week, in a month
 _HOST = re.compile(r"https?://(?:www\.)?([^\s/:\"'?#@]+)")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t|: ?)", re.MULTILINE)
@@ -68,6 +70,8 @@ class Words:
     def near(self, wanted: Collection[str], share: float, least: int = 1) -> bool:
         """Whether some stretch of the text, about four times as long, has this share of the words."""
         needed = max(least, ceil(share * len(wanted)))
+        if sum(word in self._places for word in wanted) < needed:
+            return False
         hits = sorted((place, word) for word in wanted for place in self._places.get(word, ()))
         within: dict[str, int] = {}
         first = 0
@@ -178,6 +182,30 @@ class Heard:
     def all(self) -> str:
         """All of it as facts are looked for in it."""
         return claims.folded("\n".join((self.persons, self.agent, self.shown, self._given)))
+
+    @cached_property
+    def _dates(self) -> set[str]:
+        return claims.dates(self.all)
+
+    def may_mean(self, day: str) -> bool:
+        """Whether a day (`2026-11-29`) may be what the session spoke of; no for one that it cannot have come to.
+
+        Words such as "next week" are in any language, so a day that lies as far from the session's as they reach counts
+        as said: some weeks, whole weeks, months or years, as many days as the session names, the edges of a month.
+        """
+        if day in self._dates or day.replace("-", "") in self.all:
+            return True
+        try:
+            meant = date.fromisoformat(day)
+            near = [(meant - held).days for held in map(date.fromisoformat, self.days)]
+        except ValueError:
+            return False
+        is_edge = meant.day == 1 or (meant + timedelta(1)).day == 1
+        is_reached = any(
+            abs(days) <= _DAYS_NEAR or days % 7 == 0 or _has_number(self.all, abs(days)) for days in near
+        )
+        is_same_day = any(held.endswith(day[-3:]) for held in self.days)
+        return is_edge or is_reached or is_same_day or claims.names_day(self.all, meant.month, meant.day)
 
     @cached_property
     def all_by_persons(self) -> str:
@@ -292,6 +320,10 @@ class Heard:
     def said_flat(self) -> str:
         """What persons said, as one line."""
         return flat(self.persons)
+
+
+def _has_number(text: str, number: int) -> bool:
+    return re.search(rf"(?<!\d){number}(?!\d)", text) is not None
 
 
 def _spread(places: Iterable[int]) -> Iterator[int]:

@@ -67,7 +67,8 @@ def restated(sentences: Iterable[Sentence], heard: Heard, held: str) -> Iterator
     """Those sentences whose facts were merely read in a file; ``held`` is what notes said before, folded."""
     for sentence in sentences if heard.reads else ():
         words = set(claims.content(sentence.text))
-        near = [each for each in heard.reads if each.words.near(words, _NEAR)]
+        is_near = heard.read_words.share(words) >= _NEAR
+        near = [each for each in heard.reads if is_near and each.words.near(words, _NEAR)]
         facts, paths = list[str](), set[str]()
         for fact in claims.facts(sentence.text).values():
             if claims.stands(fact, heard.own) or claims.stands(fact, held) or _is_place(fact, heard):
