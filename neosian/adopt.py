@@ -280,7 +280,8 @@ def not_landed(draft: Draft, paths: list[str]) -> list[str]:
     for path in paths:
         entry, landed = draft.entry(path), repo.entry(draft.base, path) if draft.base else None
         known = [each.id if each and each.mode != FOLDER else NOTHING for each in (entry, landed)]
-        if publish.work_tree_id(repo, path) != known[0] or staged.get(path, NOTHING) not in known:
+        is_out = not publish.in_reach(repo, path)  # a file of somebody's lies where a folder would have to be
+        if is_out or publish.work_tree_id(repo, path) != known[0] or staged.get(path, NOTHING) not in known:
             found.append(path)
     return found
 

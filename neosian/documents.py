@@ -102,11 +102,16 @@ def scalars(header: str) -> dict[str, str]:
     lines = header.split("\n")
     for number, line in enumerate(lines):
         key, colon, value = line.partition(":")
-        key = key.rstrip(" \t")
+        key = _unquoted(key.rstrip(" \t"))
         if colon and _is_key(key) and value[:1] in ("", " ", "\t"):
             value = value.strip()
             found[key.lower()] = _indented(lines, number + 1) if value in _BLOCK_MARKS else _plain(value)
     return found
+
+
+def _unquoted(key: str) -> str:
+    """A key without quotes around it."""
+    return key[1:-1] if len(key) > 2 and key[0] in "'\"" and key[-1] == key[0] else key
 
 
 def truth(text: str) -> bool | None:

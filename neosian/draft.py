@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from neosian.errors import BrokenStoreError
+from neosian.errors import BlockedError, BrokenStoreError
 from neosian.plumbing import EMPTY_TREE, FILE, FOLDER, Entry, Repo, format_tree, object_id
 
 
@@ -85,7 +85,9 @@ class Draft:
         return path if self.folder(path) else ""
 
     def put(self, path: str, data: bytes) -> None:
-        """Set a file's bytes."""
+        """Set a file's bytes. Raises BlockedError below a file or link, or where a folder is: neither is replaced."""
+        if there := self.in_the_way(path):
+            raise BlockedError(path, there)
         above, _, name = path.rpartition("/")
         id = self._add("blob", data)
         self._bodies[id] = data

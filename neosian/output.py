@@ -3,6 +3,7 @@ at a terminal is asked."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -154,6 +155,11 @@ def width(words: str) -> int:
     )
 
 
+def many(count: int, noun: str) -> str:
+    """`1 session`, `2 sessions`."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def when(at: float) -> str:
     """A time in seconds since 1970 as people here read it: local, to the second."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
@@ -188,9 +194,13 @@ class Progress:
         self._is_open = False
 
     def show(self, done: int, total: int, said: str, spent: str = "") -> None:
-        """``done`` of ``total``, what is done now, and what it has cost so far."""
-        if self._is_quiet:
-            return
+        """``done`` of ``total``, what is done now, and what it has cost so far. Where that cannot be told (a full
+        device, a closed stream) the work goes on."""
+        if not self._is_quiet:
+            with contextlib.suppress(OSError, ValueError):
+                self._show(done, total, said, spent)
+
+    def _show(self, done: int, total: int, said: str, spent: str) -> None:
         if not self._is_drawn:
             note(said)
             return
@@ -205,8 +215,9 @@ class Progress:
     def end(self) -> None:
         """Leave the line to whoever writes next."""
         if self._is_open:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
             self._is_open = False
 
 

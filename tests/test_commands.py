@@ -364,11 +364,11 @@ def test_status_tells_of_dreams_once_there_is_one(home: Home, capsys: Said) -> N
     going = dreaming.start(home)
     dreaming.session(going, {"a.md": "a\n"}, waits={f"{number}.md": "b\n" for number in range(3)})
     cli.main(["status"])
-    assert f"The dream {going.id} of {home.store().scope} has not landed yet" in capsys.readouterr().out
+    assert f"The dream {going.id} of {home.store().scope} was stopped" in capsys.readouterr().out
     dreaming.land(home, going)
     cli.main(["status"])
     out = capsys.readouterr().out
-    assert f"{going.id}: 1 sessions, 1 notes" in out
+    assert "1 session, 1 note " in out
     assert f"0.md, 1.md, 2.md of {home.store().scope} can be looked at: neosian dream review" in out
 
 

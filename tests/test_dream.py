@@ -188,7 +188,9 @@ def test_a_warm_session_waits(home: Home, capsys: Said) -> None:
 
 def test_an_unknown_engine_and_a_lost_server_are_said(home: Home, capsys: Said, model: Model) -> None:
     model(fails(401, "authentication_error", "invalid x-api-key"))
-    assert "was not dreamt" in failed(capsys, "dream")
+    said = failed(capsys, "dream")
+    assert said.count("refused the key") == 1
+    assert "3 sessions are left for the next one." in said
 
 
 def test_the_user_scope_takes_personal_notes(home: Home, capsys: Said, model: Model) -> None:
@@ -212,10 +214,10 @@ def settings(home: Home, **more: object) -> None:
 def test_a_cap_ends_the_asking_and_what_was_dreamt_lands(
     cap: str, home: Home, capsys: Said, model: Model
 ) -> None:
-    settings(home, **{cap: 4_000})
+    settings(home, **{cap: 30_000})
     server = model(edits(create("/project/project/deploy.md", DEPLOY, f"{SESSION}#1")))
     server.replies[0] = calls(
-        {"edits": [create("/project/project/deploy.md", DEPLOY, f"{SESSION}#1")]}, usage=(3_000, 900)
+        {"edits": [create("/project/project/deploy.md", DEPLOY, f"{SESSION}#1")]}, usage=(20_000, 900)
     )
     report = as_json(capsys, "dream")
     assert (len(server.bodies), len(report["sessions"]), report["left"]) == (1, 1, 2)

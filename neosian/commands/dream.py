@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import time
+from collections.abc import Iterator, Sequence
 
 from neosian import config, output, projects, scope
 from neosian.adopting import Adopter
-from neosian.commands import dream_review, dream_schedule
+from neosian.commands import dream_prompt, dream_review, dream_schedule
 from neosian.commands._scopes import add_mounts, seen, whole
+from neosian.dream import state
 from neosian.dream.dreaming import Dreamer, Report, waiting
 from neosian.dream.engine import NAMES, RULES
 from neosian.dream.engines import choose, pick
 from neosian.dream.sessions import Due
 from neosian.dream.spend import Spend
-from neosian.dream.tries import MOST
+from neosian.dream.tries import MOST, Tries
+from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError, UsageError
 from neosian.mounts import Layout, Mount
 from neosian.wiki import Wiki
 
@@ -59,6 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "--mount", metavar="/PATH=SCOPE[:ro]", action="append", default=again, help="a mount"
         )
         action.add_argument("--json", action="store_true", default=again, help="print one object")
+    dream_prompt.configure(actions)
     dream_schedule.configure(actions)
 
 
@@ -74,6 +80,8 @@ _ACTIONS = {
 def run(args: argparse.Namespace) -> int:
     if args.action in dream_schedule.ACTIONS:
         return dream_schedule.run(args)
+    if args.action == dream_prompt.ACTION:
+        return dream_prompt.run(args)
     home = scope.home(args.root)
     settings, wrong = config.load(home)
     if wrong:
@@ -81,40 +89,95 @@ def run(args: argparse.Namespace) -> int:
     if args.action:
         return dream_review.run(args, Wiki(home, seen(args)))
     wikis = [Wiki(home, each) for each in _layouts(args, home)]
-    named = args.engine or settings.dream_engine
     if args.dry_run:
-        is_counted = choose(named, os.environ) == RULES
-        return _forecast(args, [(each, _due(each, settings, is_counted)) for each in wikis])
-    progress = output.Progress(args.quiet)
-    engine = pick(named, home, os.environ, model=args.model or settings.dream_model)
+        is_counted = choose(args.engine or settings.dream_engine, os.environ) == RULES
+        return _forecast(args, [(each, _due(args, each, settings, is_counted)) for each in wikis])
+    with _signals_interrupt():
+        reports, passed_over = _dream(args, home, settings, wikis)
+    if args.json:
+        found = [report.json() for _, report in reports]
+        failed = [{"scope": wiki.turns.store.scope, "error": str(error)} for wiki, error in passed_over]
+        output.as_json([*found, *failed] if args.all else found[0])
+    else:
+        for wiki, report in reports:
+            _tell(wiki, report, args.quiet)
+        for wiki, error in passed_over:
+            output.note(f"{wiki.turns.store.scope} was passed over: {error}")
+    return 1 if passed_over or any(each.failed and not each.sessions for _, each in reports) else 0
+
+
+def _dream(
+    args: argparse.Namespace, home: str, settings: config.Config, wikis: Sequence[Wiki]
+) -> tuple[list[tuple[Wiki, Report]], list[tuple[Wiki, NeosianError]]]:
+    """One dream after the other, until one is stopped; what each came to, and which scopes could not be dreamt.
+
+    How it ended is kept for `neosian status`.
+    """
     now = time.time()
+    ended: str | None = "it was interrupted"
+    engine = None
+    progress = output.Progress(args.quiet)
+    reports: list[tuple[Wiki, Report]] = []
+    passed_over: list[tuple[Wiki, NeosianError]] = []
     most = {"run_most": settings.dream_max_tokens_per_run, "day_most": settings.dream_max_tokens_per_day}
-    spend = Spend(home, now, **most)
-    reports: list[Report] = []
     try:
+        named, model = args.engine or settings.dream_engine, args.model or settings.dream_model
+        engine = pick(named, home, os.environ, model=model)
+        spend = Spend(home, now, **most)
         for wiki in wikis:
             dreamer = Dreamer(
                 wiki, engine, now=now, idle=settings.dream_idle, named_by=Adopter(home).named_by, spend=spend,
                 told=lambda said, report: progress.show(report.done, report.total, said, _spent(report)),
             )  # fmt: skip
             apart = args.review or settings.dream_review
-            reports.append(dreamer.dream(most=args.max_sessions, apart=apart, again=args.again))
-            if reports[-1].stopped:
+            try:
+                report = dreamer.dream(most=args.max_sessions, apart=apart, again=args.again)
+            except (BrokenStoreError, GitError) as error:  # of this scope alone
+                if not args.all:
+                    raise
+                passed_over.append((wiki, error))
+                continue
+            reports.append((wiki, report))
+            if report.stopped:
                 break
+        ended = reports[-1][1].stopped if reports else ""
+    except BusyError:
+        ended = None  # another dream is under way, which says itself how it ends
+        raise
+    except NeosianError as error:
+        ended = str(error)
+        raise
     finally:
         progress.end()
         if engine is not None:
             engine.close()
-    if args.json:
-        output.as_json([each.json() for each in reports] if args.all else reports[0].json())
-    else:
-        for each in reports:
-            _tell(each, args.quiet)
-    return 1 if any(each.failed and not each.sessions for each in reports) else 0
+        if ended is not None:
+            state.keep_last(home, now, stopped=ended)
+    return reports, passed_over
+
+
+@contextlib.contextmanager
+def _signals_interrupt() -> Iterator[None]:
+    """A signal to end means what ^C does: what was dreamt lands, and no client that was started stays behind."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    numbers = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _layouts(args: argparse.Namespace, home: str) -> list[Layout]:
     """What each dream may read and write: the person's own scope beside a project of theirs."""
+    if args.all and (args.scope or args.mount):
+        raise UsageError(
+            "--all means every scope, so --scope and --mount cannot stand beside it.", "neosian dream --all"
+        )
     if args.all:
         return [own for store in projects.stores(home) if (own := _own(store.scope)) is not None]
     if args.scope and not args.mount and (own := _own(scope.check(args.scope))) is not None:
@@ -132,8 +195,14 @@ def _own(text: str) -> Layout | None:
     return None
 
 
-def _due(wiki: Wiki, settings: config.Config, is_counted: bool) -> Due:
-    return waiting(wiki.turns.store, now=time.time(), idle=settings.dream_idle, is_counted=is_counted)
+def _due(args: argparse.Namespace, wiki: Wiki, settings: config.Config, is_counted: bool) -> Due:
+    """What a dream with these flags would take up in a scope."""
+    store = wiki.turns.store
+    found = waiting(store, now=time.time(), idle=settings.dream_idle, is_counted=is_counted)
+    tries = Tries(store)
+    found.sessions = [each for each in found.sessions if args.again or not tries.is_aside(each)]
+    found.sessions = found.sessions[: args.max_sessions]
+    return found
 
 
 def _forecast(args: argparse.Namespace, found: list[tuple[Wiki, Due]]) -> int:
@@ -152,7 +221,7 @@ def _forecast(args: argparse.Namespace, found: list[tuple[Wiki, Due]]) -> int:
             head = ("session", "client", "turns", "last", "began with")
             title = f"{wiki.turns.store.scope}\n" if args.all else ""
             output.text(title + output.table(rows, head, free=True))
-        warm = f" {_sessions(len(due.warm))} still warm." if due.warm else ""
+        warm = f" {_still_warm(len(due.warm))}" if due.warm else ""
         if not rows and (warm or not args.all):
             output.note(f"There is nothing new to dream in {wiki.turns.store.scope}.{warm}")
         elif warm:
@@ -161,7 +230,11 @@ def _forecast(args: argparse.Namespace, found: list[tuple[Wiki, Due]]) -> int:
 
 
 def _sessions(count: int) -> str:
-    return f"{count} session is" if count == 1 else f"{count} sessions are"
+    return f"{output.many(count, 'session')} {'is' if count == 1 else 'are'}"
+
+
+def _still_warm(count: int) -> str:
+    return f"{_sessions(count)} still warm and {'waits' if count == 1 else 'wait'} for a later dream."
 
 
 def _spent(report: Report) -> str:
@@ -173,36 +246,47 @@ def _spent(report: Report) -> str:
     return f"{tokens:,} tokens{money}"
 
 
-def _tell(report: Report, is_quiet: bool) -> None:
+def _tell(wiki: Wiki, report: Report, is_quiet: bool) -> None:
     """What a dream came to, for a person."""
+    rows = _changed(wiki, report)
     if not is_quiet:
-        rows = []
-        for merged in [each for landed in report.landed for each in landed.scopes]:
-            rows += [(merged.scope, path, "") for path in merged.paths]
-            rows += [(merged.scope, path, "waits for review") for path in merged.to_review]
         if rows:
             output.text(output.table(rows))
         refused = sum(int(str(each["refused"])) for each in report.sessions)
         said = [
-            f"{len(report.sessions)} of {report.total} sessions dreamt by {report.engine}",
-            *([f"{refused} edits refused"] if refused else []),
+            f"{len(report.sessions)} of {output.many(report.total, 'session')} dreamt by {report.engine}",
+            *([f"{output.many(refused, 'edit')} refused (neosian dream rejected)"] if refused else []),
             *([_spent(report)] if _spent(report) else []),
         ]
         if report.total:
             output.note(f"{report.scope}: {', '.join(said)}.")
-        elif not report.landed:
+        elif not rows:
             output.note(f"There is nothing new to dream in {report.scope}.")
         if report.warm:
-            output.note(f"{_sessions(report.warm)} still warm and waits for a later dream.")
+            output.note(_still_warm(report.warm))
     for name, why in report.failed:
-        output.note(f"Session {name} was not dreamt and stays for the next dream: {why}")
+        if why != report.stopped:
+            output.note(f"Session {name} was not dreamt and stays for the next dream: {why}")
     if report.stopped:
-        output.note(f"The dream stopped: {report.stopped}. {_sessions(report.left)} left for the next one.")
+        why = report.stopped.rstrip(".")
+        output.note(f"The dream stopped: {why}. {_sessions(report.left)} left for the next one.")
     elif report.left and not is_quiet:
         output.note(f"{_sessions(report.left)} left for the next dream.")
     if report.aside:
         output.note(
             f"{_sessions(len(report.aside))} set aside after {MOST} tries. To try once more: neosian dream --again"
         )
-    if report.landed and not is_quiet:
-        output.note("To look: neosian log, neosian dream review. To take it back: neosian dream undo")
+    if rows and not is_quiet:
+        look = ["neosian dream review"] if any(what for _, what in rows) else []
+        look += ["neosian log"] if not all(what for _, what in rows) else []
+        output.note(f"To look: {', '.join(look)}. To take it back: neosian dream undo")
+
+
+def _changed(wiki: Wiki, report: Report) -> list[tuple[str, str]]:
+    """The notes that changed or wait, by their places, and which of the two."""
+    mounts = {mount.store.scope: mount for mount in wiki.mounts}
+    rows = []
+    for merged in [each for landed in report.landed for each in landed.scopes]:
+        rows += [(str(mounts[merged.scope].at(path)), "") for path in merged.paths]
+        rows += [(str(mounts[merged.scope].at(path)), "waits for review") for path in merged.to_review]
+    return rows

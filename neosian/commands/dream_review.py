@@ -44,7 +44,16 @@ def _undo(args: argparse.Namespace, wiki: Wiki) -> int:
     stores = [mount.store for mount in wiki.mounts if mount.store.exists]
     ordered = [each for each in stores if each.scope != wiki.turns.store.scope] + [wiki.turns.store]
     undone = past.undo(ordered, writer().signature(), Adopter(wiki.home).named_by, args.run)
-    output.as_json(undone.json()) if args.json else output.text(f"The dream {undone.run} is taken back.")
+    if args.json:
+        output.as_json(undone.json())
+        return 0
+    mounts = {mount.store.scope: mount for mount in wiki.mounts}
+    for scope, done in undone.scopes:
+        for path in done.paths:
+            output.text(f"{mounts[scope].at(path)}: as it was before")
+    for scope, path in undone.dropped:
+        output.text(f"{mounts[scope].at(path)}: waits for review no more")
+    output.note(f"The dream {undone.run} is taken back.")
     return 0
 
 

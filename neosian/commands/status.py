@@ -57,15 +57,19 @@ def _dreams(found: dict[str, Any]) -> str:
         if any((last, waits, rejected, aside, dream.get("waiting"))):
             rows.append((
                 row["scope"], str(dream["waiting"]), output.when(turns.seconds(last["at"]))[:16] if last else "never",
-                f"{last['sessions']} sessions, {last['notes']} notes" if last else "", str(len(waits)), str(rejected),
+                _came_to(last), str(len(waits)), str(rejected),
             ))  # fmt: skip
         if waits:
             named = ", ".join(waits[:_NAMED]) + (", …" if len(waits) > _NAMED else "")
             hints.append(f"{named} of {row['scope']} can be looked at: neosian dream review")
         if refused := dream.get("refused"):
             hints.append(
-                f"The gate refused {refused['path']}: {refused['reason']} All of these: neosian dream rejected"
+                f"The gate refused {refused['path']}: {refused['reason']} All that was rejected: neosian dream rejected"
             )
+        hints += [
+            f"Session {each['conversation']} could not be dreamt and is tried again: {each['why']}"
+            for each in dream.get("failing", [])
+        ]
         hints += [
             f"Session {each['conversation']} was set aside after {each['tries']} tries: {each['why']}"
             " To try once more: neosian dream --again"
@@ -81,10 +85,21 @@ def _dreams(found: dict[str, Any]) -> str:
     return "\n".join([*hints, *_spent(found["dream"])])
 
 
+def _came_to(last: dict[str, Any] | None) -> str:
+    """What the last dream of a scope gave."""
+    if last is None:
+        return ""
+    given = f"{output.many(last['sessions'], 'session')}, {output.many(last['notes'], 'note')}"
+    return f"{given}, taken back" if last["undone"] else given
+
+
 def _spent(dream: dict[str, Any]) -> list[str]:
-    """What the dream is doing, and what it spent today."""
-    under_way = dream["running"]
+    """What the dream is doing, how the last one ended, and what was spent today."""
+    under_way, ended = dream["running"], dream["ended"]
     told = []
+    if ended and ended["stopped"]:
+        when = output.when(turns.seconds(ended["at"]))[:16]
+        told.append(f"The dream of {when} stopped: {ended['stopped'].rstrip('.')}. To go on: neosian dream")
     if under_way:
         since = output.when(turns.seconds(under_way["since"]))
         told.append(f"A dream is under way: process {under_way['process']}, since {since}.")

@@ -66,7 +66,7 @@ def _owner(home: str) -> str:
 
 def _said(home: str) -> tuple[int, float]:
     words = (files.read(_owner(home)) or b"").split()
-    if len(words) == 2 and all(word.isdigit() for word in words):
+    if len(words) == 2 and all(word.isdigit() and len(word) < 12 for word in words):
         return int(words[0]), float(words[1])
     return 0, 0.0
 
@@ -75,6 +75,6 @@ def _told(home: str) -> str:
     process, since = _said(home)
     if not process:
         return ""
-    minutes = int((time.time() - since) // 60)
+    minutes = max(0, int((time.time() - since) // 60))
     age = f"{minutes} min" if minutes else "less than a minute"
     return f" (process {process}, for {age})"

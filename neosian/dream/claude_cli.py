@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from neosian import own
-from neosian.dream import engine
+from neosian.dream import engine, kept
 from neosian.dream.engine import Answer, Asked, EngineError, Tool
 
 DEFAULT_MODEL = "sonnet"
@@ -132,7 +132,7 @@ class ClaudeCli:
         """The client's result, whose `is_error` is false."""
         status, out, err = ended
         try:
-            said = json.loads(out)
+            said = kept.loads(out)
         except ValueError:
             said = None
         if not isinstance(said, dict):
@@ -178,7 +178,11 @@ class ClaudeCli:
         if status in (408, 409, 429) or (isinstance(status, int) and status >= 500):
             return EngineError(engine.OVERLOADED, f"The model is overloaded or out of order{because}.", _HINT)
         if status is not None:
-            return EngineError(engine.REQUEST, f"Claude Code cannot ask this ({status}){because}.", _HINT)
+            return EngineError(
+                engine.REQUEST,
+                f"Claude Code cannot ask this ({' '.join(str(status)[:40].split())}){because}.",
+                _HINT,
+            )
         if "connect" in low or "timed out" in low:
             return EngineError(engine.UNREACHABLE, f"Claude Code cannot reach its model{because}.", _HINT)
         return EngineError(engine.UNREADABLE, f"Claude Code gave no answer{because}.", _HINT)
@@ -191,8 +195,8 @@ class ClaudeCli:
     def _read(self, said: Mapping[str, Any]) -> Answer:
         usage = said.get("usage")
         counts = usage if isinstance(usage, dict) else {}
-        read = sum(_number(counts.get(key)) for key in _READ)
-        written = _number(counts.get("output_tokens"))
+        read = sum(kept.count(counts.get(key)) for key in _READ)
+        written = kept.count(counts.get("output_tokens"))
         stop = str(said.get("stop_reason") or "")
         text = said.get("result")
         trouble = {
@@ -270,7 +274,3 @@ def _signal(client: subprocess.Popen[bytes], number: int) -> None:
 def _contents(stream: IO[bytes]) -> str:
     stream.seek(0)
     return stream.read(_MOST).decode("utf-8", "replace")
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0

@@ -10,14 +10,15 @@ from neosian.context import one_line
 from neosian.dream import edits, gate, landing, past, prompt, review, rules, spend
 from neosian.dream.alone import alone
 from neosian.dream.edits import Edit
-from neosian.dream.engine import TOO_LONG, TRUNCATED, UNREADABLE, Answer, Asked, Engine, EngineError
+from neosian.dream.engine import TOO_LONG, TRUNCATED, UNREADABLE, Answer, Asked, Engine, EngineError, cost
 from neosian.dream.notes import Notes
 from neosian.dream.run import Change, Made, Run, RunError, begin, new_id, unfinished
 from neosian.dream.sessions import Due, Session, Sources, Waiting, due, everything
 from neosian.dream.spend import Spend
 from neosian.dream.tries import Tries
-from neosian.errors import NeosianError, UsageError
+from neosian.errors import BrokenStoreError, BusyError, DamagedError, GitError, NeosianError, UsageError
 from neosian.history import tip_of
+from neosian.redact import redact
 from neosian.store import Store
 from neosian.wiki import Wiki
 
@@ -158,6 +159,9 @@ class Dreamer:
         return report
 
     def _dream(self, report: Report, most: int | None, apart: bool, again: bool) -> None:
+        for store in self.stores:
+            if store.exists and not store.is_sound():
+                raise DamagedError(store.path)
         self._finish_others(report)
         is_counted = self._engine is None
         found = waiting(self.stores[-1], now=self._now, idle=self._idle, is_counted=is_counted)
@@ -212,8 +216,10 @@ class Dreamer:
             except (_Stop, KeyboardInterrupt) as stop:
                 report.stopped = str(stop) or "it was interrupted"
                 break
-            except (EngineError, RunError) as error:
-                report.failed.append((one.conversation, str(error)))
+            except (BusyError, BrokenStoreError, GitError):
+                raise  # it is not the session's
+            except NeosianError as error:
+                report.failed.append((one.conversation, redact(str(error))))
                 if isinstance(error, EngineError) and not error.is_of_the_question:
                     report.stopped = str(error)  # nor would the others be answered now
                     break
@@ -237,29 +243,28 @@ class Dreamer:
 
     def _ask(self, report: Report, notes: Notes, session: Session, engine: Engine) -> _Asked:
         """What a session gives; in smaller windows where a model cannot take it, or answer it, at once."""
-        for room in prompt.WINDOWS:
+        room = prompt.WINDOWS[0]
+        while True:
             found = _Asked(notes.copy())
             try:
                 for said in prompt.windows(session, room):
                     self._ask_window(report, found, session, said, engine, room)
                 return found
             except EngineError as error:
-                report.spend(Answer(None, error.input_tokens, error.output_tokens, cost=None))
-                if error.kind not in (TOO_LONG, TRUNCATED) or room == prompt.WINDOWS[-1]:
+                smaller = _smaller(error, session, room)
+                if not smaller:
                     raise
-        raise AssertionError("the last window returns or raises")
+                room = smaller
 
     def _ask_window(
         self, report: Report, found: _Asked, session: Session, said: str, engine: Engine, room: int
     ) -> None:
         """Ask about one window, and again about what the gate refused."""
-        question = prompt.asked(
-            self._wiki.home, session, said, index=_index(found.notes), bodies=_bodies(found.notes, said),
-            rules=self._rules(), now=self._now, room=room,
-        )  # fmt: skip
-        again, refused, problems = "", list[gate.Refusal](), list[str]()
+        question = self._question(found.notes, session, said, room)
+        again, refused, problems, answered = "", list[gate.Refusal](), list[str](), 0
         for _round in range(_ROUNDS):
-            answer = self._answer(report, session, question, engine, again)
+            answer = self._answer(report, session, question, engine, again, answered)
+            answered = answer.output_tokens
             wanted, problems = edits.parse(answer.said)
             new = [edit for edit in wanted if not found.is_done(edit)]
             accepted, waits, refused = gate.judge(new, found.notes, session, self._sources, made=found.made)
@@ -271,26 +276,58 @@ class Dreamer:
             if not again:
                 return
         if problems and not wanted:
-            raise EngineError(UNREADABLE, f"{engine.name} gave no answer that can be read: {problems[0]}")
+            why = redact(problems[0])
+            raise EngineError(UNREADABLE, f"{engine.name} gave no answer that can be read: {why}")
         found.refused += refused
 
+    def _question(self, notes: Notes, session: Session, said: str, room: int) -> Asked:
+        """What is asked about one window."""
+        likely = _likely(notes, said)
+        return prompt.asked(
+            self._wiki.home,
+            session,
+            said,
+            mounts={mount.mount: mount.writable for mount in self._wiki.mounts},
+            index=_index(notes, likely, self._wiki.turns.mount),
+            bodies={_with_sources(place, notes): notes.texts[place] for place in likely[:_BODIES_MOST]},
+            rules=self._rules(),
+            now=self._now,
+            room=room,
+        )
+
     def _answer(
-        self, report: Report, session: Session, question: Asked, engine: Engine, again: str
+        self, report: Report, session: Session, question: Asked, engine: Engine, again: str, answered: int
     ) -> Answer:
-        if why := self._spend.refuses(spend.estimate(question)):
+        """One answer, asked for within the caps. What it took is booked, also where it is of no use."""
+        if why := self._spend.refuses(spend.estimate(question, again, answered)):
             raise _Stop(why)
-        answer = engine.ask(question, again=again)
-        report.spend(answer)
-        self._spend.book(engine, answer, self.stores[-1].scope, session.conversation)
+        try:
+            answer = engine.ask(question, again=again)
+        except EngineError as error:
+            used = error.input_tokens, error.output_tokens
+            if any(used):
+                self._book(report, session, engine, Answer(None, *used, cost=cost(engine.model, *used)))
+            raise
+        self._book(report, session, engine, answer)
         return answer
+
+    def _book(self, report: Report, session: Session, engine: Engine, answer: Answer) -> None:
+        report.spend(answer)
+        try:
+            self._spend.book(engine, answer, self.stores[-1].scope, session.conversation)
+        except OSError as error:
+            raise _Stop(f"what it spends cannot be written down ({error.strerror})") from None
 
     def _rules(self) -> Iterable[str]:
         """What persons said when they rejected an edit, newest first."""
         found = [
-            each for store in self.stores if store.exists for each in review.rejections(store, by="person")
+            (mount, each)
+            for mount in self._wiki.mounts
+            if mount.writable and mount.store.exists
+            for each in review.rejections(mount.store, by=review.PERSON)
         ]
-        found.sort(key=lambda each: -each.at)
-        return dict.fromkeys(f"{each.path}: {each.reason}" for each in found if each.reason)
+        found.sort(key=lambda pair: -pair[1].at)
+        return dict.fromkeys(f"{mount.at(each.path)}: {each.reason}" for mount, each in found if each.reason)
 
     def _keep_refused(self, run: Run, session: Session, refused: Sequence[gate.Refusal]) -> None:
         """Keep what the gate refused where `neosian status` counts it."""
@@ -314,7 +351,7 @@ class Dreamer:
         """The notes that need no model: counted from all turns of the scope, the same for the same turns."""
         store = self.stores[-1]
         base, origin = run.bases[store.scope], store.scope.rpartition(":")[2]
-        self._told(f"counting what {report.total} sessions did", report)
+        self._told("counting what the sessions did", report)
         told = {each.conversation: each.turns for each in everything(store, base)}
         counted = rules.notes_of(
             told,
@@ -328,6 +365,9 @@ class Dreamer:
         for place, body in counted.items():
             held = notes.texts.get(place, "")
             if notes.pinned(place) or place in notes.withheld:
+                continue
+            if not notes.is_utf8(place):
+                self._told(f"leaving {place} alone, which is not UTF-8", report)
                 continue
             personal = place.startswith(f"{self._personal()}/")
             text = rules.merged(place, held, body, origin if personal else "")
@@ -370,19 +410,33 @@ class Dreamer:
         return list(found.values())
 
 
-def _index(notes: Notes) -> Iterable[str]:
-    """A line for each note: its place and what it says of itself."""
-    for place, text in sorted(notes.texts.items()):
-        page = documents.read(text.encode())
-        mark = " (pinned)" if page.pinned else ""
-        flag = f" (flagged {one_line(page.flagged, 80)})" if page.flagged else ""
-        yield f"- {place}{mark}: {one_line(page.description or page.title, 140)}{flag}"
+def _smaller(error: EngineError, session: Session, room: int) -> int:
+    """The next smaller window in which there may be an answer where ``room`` had none, 0 for none."""
+    smaller = [each for each in prompt.WINDOWS if each < room]
+    if error.kind == TRUNCATED:  # each answer has less to say only where there are more of them
+        pieces = len(prompt.windows(session, room))
+        smaller = [each for each in smaller if len(prompt.windows(session, each)) > pieces]
+    return next(iter(smaller), 0) if error.kind in (TOO_LONG, TRUNCATED) else 0
 
 
-def _bodies(notes: Notes, said: str) -> dict[str, str]:
+def _index(notes: Notes, likely: Sequence[str], last: str) -> dict[str, str]:
+    """A line for each note by its place: what it says of itself. The likely ones come first, those of the mount that
+    has most ``last``."""
+    rest = sorted(notes.texts, key=lambda place: (place.startswith(f"{last}/"), place))
+    return {place: _row(place, notes.texts[place]) for place in dict.fromkeys((*likely, *rest))}
+
+
+def _row(place: str, text: str) -> str:
+    page = documents.read(text.encode())
+    mark = " (pinned)" if page.pinned else ""
+    flag = f" (flagged {one_line(page.flagged, 80)})" if page.flagged else ""
+    return f"- {place}{mark}: {one_line(page.description or page.title, 140)}{flag}"
+
+
+def _likely(notes: Notes, said: str) -> list[str]:
     """The notes that a session's words point at, the likeliest first: a word counts the more, the fewer have it."""
     texts = {place: text for place, text in notes.texts.items() if place.rpartition("/")[2] != "README.md"}
-    words = {place: set(query.parse(text).words) for place, text in texts.items()}
+    words = {place: set(query.parse(f"{place}\n{text}").words) for place, text in texts.items()}
     having: dict[str, int] = {}
     for each in words.values():
         for word in each:
@@ -392,8 +446,7 @@ def _bodies(notes: Notes, said: str) -> dict[str, str]:
         place: sum(math.log1p(len(texts) / having[word]) for word in mine & asked)
         for place, mine in words.items()
     }
-    likely = sorted((place for place in texts if weights[place]), key=lambda place: (-weights[place], place))
-    return {_with_sources(place, notes): texts[place] for place in likely[:_BODIES_MOST]}
+    return sorted((place for place in texts if weights[place]), key=lambda place: (-weights[place], place))
 
 
 def _with_sources(place: str, notes: Notes) -> str:

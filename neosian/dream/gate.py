@@ -211,9 +211,11 @@ def _source(said: str, heard: Heard) -> str:
 
 
 def is_for_review(edit: Edit, notes: Notes) -> bool:
-    """Whether a person has to agree: to anything but an insertion into what a person wrote, or changed last."""
+    """Whether a person has to agree: to anything but an insertion into what a person wrote, or changed last; and to the
+    loss of any line that a person brought into a note of the dream's."""
     if not notes.is_persons(edit.path):
-        return False
+        mine = notes.lines_of_persons(edit.path)
+        return bool(mine) and edit.action != edits.RENAME and not mine <= set(_new(edit, notes).split("\n"))
     data = notes.after(edit)
     return (
         edit.action == edits.RENAME or data is None or not _only_inserts(_old(edit, notes), _new(edit, notes))
@@ -299,11 +301,8 @@ def _taken(place: str, notes: Notes) -> str:
         return f"{place} exists already: change it with str_replace, or rewrite it."
     if notes.is_folder(place):
         return f"{place} is a folder: choose another name."
-    above = place.rpartition("/")[0]
-    while above:
-        if notes.data(above) is not None:
-            return f"{above} is a note, so nothing can lie below it: choose another path."
-        above = above.rpartition("/")[0]
+    if there := notes.in_the_way(place):
+        return f"{there} is a file, so nothing can lie below it: choose another path."
     return ""
 
 

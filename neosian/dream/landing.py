@@ -36,7 +36,7 @@ _UNSETTLED = 0.2
 class Merged:
     """What became of a run in one scope: its ``commit`` on main (None: nothing to do, or done before), the ``paths``
     that it changed, the ``conflicts`` it met, what was ``left`` since somebody pinned or deleted it, and what waits
-    ``to_review`` for not fitting."""
+    ``to_review``, whyever."""
 
     def __init__(self, scope: str) -> None:
         self.scope = scope
@@ -106,7 +106,7 @@ def _land(run: Run, store: Store, named_by: NamedBy, apart: bool) -> Merged:
     since = between(store.repo, run.bases[store.scope], history.tip_of(store))
     landed = any(run_of(commit) == run.id for commit in since)
     merged = Merged(store.scope) if landed else _merge(run, store, named_by, apart)
-    _hand_over(run, store)
+    merged.to_review = sorted({*merged.to_review, *_hand_over(run, store)})
     return merged
 
 
@@ -182,8 +182,8 @@ def _let_wait(run: Run, store: Store, refused: Sequence[Move], why: str) -> list
     return sorted(move.path or move.was or "" for move in refused)
 
 
-def _hand_over(run: Run, store: Store) -> None:
-    """Have what waits wait for review, and let the run's refs go, in one step."""
+def _hand_over(run: Run, store: Store) -> list[str]:
+    """Have what waits wait for review, and let the run's refs go, in one step; the paths that wait."""
     repo, prefix = store.repo, run.prefix
     with store.lock(PATIENCE):
         refs = repo.refs(prefix)
@@ -195,6 +195,8 @@ def _hand_over(run: Run, store: Store) -> None:
             moved.append((REVIEW + name, id, known.get(name, NOTHING)))
         if moved:
             repo.update_refs(moved)
+    found = commits.log(repo, "--no-walk", *sorted(set(waits))) if waits else []
+    return [path for commit in found for _, path, _ in commit.changes]
 
 
 def _replayed(repo: Repo, base: str, tip: str, without: Container[str | None]) -> str:

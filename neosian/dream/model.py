@@ -9,7 +9,6 @@ among them, refuse a forced tool call, and say so with 400.
 
 from __future__ import annotations
 
-import json
 import logging
 import ssl
 import time
@@ -22,7 +21,7 @@ import httpx2
 from anthropic import APIResponse
 from anthropic.types import MessageParam, RawMessageStreamEvent, ToolChoiceParam, ToolParam
 
-from neosian.dream import engine
+from neosian.dream import engine, kept
 from neosian.dream.engine import Answer, Asked, EngineError, Tool
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
@@ -318,7 +317,7 @@ class _Reply:
             whole = dict(block)
             for key, pieces in self._pieces[index].items():
                 said = "".join(pieces)
-                whole[key] = json.loads(said or "{}") if key == "input" else (block.get(key) or "") + said
+                whole[key] = kept.loads(said or "{}") if key == "input" else (block.get(key) or "") + said
             found.append(whole)
         return found
 
@@ -335,8 +334,7 @@ class _Reply:
         return self._count("output_tokens")
 
     def _count(self, key: str) -> int:
-        count = self._usage.get(key)
-        return count if isinstance(count, int) else 0
+        return kept.count(self._usage.get(key))
 
     def unusable(self, kind: str, message: str) -> EngineError:
         """Why this reply cannot be used, with what it cost."""
@@ -415,7 +413,7 @@ def _blocks(message: MessageParam) -> list[dict[str, Any]]:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text or "{}")
+        kept.loads(text or "{}")
     except ValueError:
         return False
     return True

@@ -23,16 +23,24 @@ from neosian.wiki import Place, Wiki
 class Note:
     """One document: its bytes, its text as it is shown, whether it is a person's, and the turns that taught it.
 
-    ``is_persons``: a person wrote it, or changed it since the dream last did. ``sources`` as `conversation#turn`, or
-    the conversation alone.
+    ``is_persons``: a person wrote it, or changed it since the dream last did. ``lines``: those that persons brought in.
+    ``sources`` as `conversation#turn`, or the conversation alone.
     """
 
-    __slots__ = ("data", "is_persons", "sources", "text")
+    __slots__ = ("data", "is_persons", "lines", "sources", "text")
 
-    def __init__(self, data: bytes, *, is_persons: bool = False, sources: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        *,
+        is_persons: bool = False,
+        lines: Iterable[str] = (),
+        sources: Iterable[str] = (),
+    ) -> None:
         self.data = data
         self.text = editing.shown(data)
         self.is_persons = is_persons
+        self.lines = frozenset(lines)
         self.sources = frozenset(sources)
 
 
@@ -47,7 +55,7 @@ class Notes:
     """The documents of a session's mounts by place (`/project/tools/x.md`).
 
     ``mounts`` says of each mount whether it is writable; what is said without one lies in ``turns``. ``withheld`` are
-    places that hold a secret, or are no plain files: they are shown to nobody and never written.
+    places that hold a secret, or are no documents or plain files: they are shown to nobody and never written.
     """
 
     def __init__(
@@ -82,14 +90,18 @@ class Notes:
         """Take one mount's documents in; the places of those that are withheld."""
         repo, withheld = mount.store.repo, set()
         past = _past(repo, tip)
-        for path, entry in _documents(repo, repo.tree_of(tip), ""):
+        for path, entry in _files(repo, repo.tree_of(tip), ""):
             place = f"{mount.mount}/{path}"
-            data = body(repo, entry.id) if _is_plain(path, entry) else None
+            is_one = documents.is_document(path) and _is_plain(path, entry)
+            data = body(repo, entry.id) if is_one else None
             if data is None or adopt.holds_secret(data):
                 withheld.add(place)
             else:
                 trail = past.get(path) or _Trail()
-                self._held[place] = Note(data, is_persons=trail.is_persons(repo), sources=trail.sources)
+                lines = trail.lines(repo)
+                self._held[place] = Note(
+                    data, is_persons=trail.is_persons(repo), lines=lines, sources=trail.sources
+                )
                 self.texts[place] = self._held[place].text
         for path, trail in past.items():
             place = f"{mount.mount}/{path}"
@@ -134,6 +146,25 @@ class Notes:
         note = self._held.get(place)
         return note is not None and documents.read(note.data).pinned
 
+    def is_utf8(self, place: str) -> bool:
+        """Whether a document's bytes are what its text says, so that it can be written anew from that."""
+        try:
+            return (self.data(place) or b"").decode() is not None
+        except UnicodeDecodeError:
+            return False
+
+    def in_the_way(self, place: str) -> str:
+        """The file below which a place would lie, "" for none."""
+        while (place := place.rpartition("/")[0]) not in ("", *self.mounts):
+            if place in self._held or place in self.withheld:
+                return place
+        return ""
+
+    def lines_of_persons(self, place: str) -> frozenset[str]:
+        """The lines that persons brought into it, and that still stand."""
+        note = self._held.get(place)
+        return note.lines & frozenset(note.text.split("\n")) if note else frozenset()
+
     def is_persons(self, place: str) -> bool:
         """Whether a person wrote it, or changed it since the dream last did."""
         note = self._held.get(place)
@@ -176,7 +207,9 @@ class Notes:
         self.texts.pop(place, None)
         if data is not None:
             sources = {*(old.sources if old else ()), *edit.sources}
-            self._held[target] = Note(data, is_persons=old is not None and old.is_persons, sources=sources)
+            lines = old.lines if old else ()
+            is_persons = old is not None and old.is_persons
+            self._held[target] = Note(data, is_persons=is_persons, lines=lines, sources=sources)
             self.texts[target] = self._held[target].text
         self._folders = None
 
@@ -198,13 +231,16 @@ class Notes:
 
 
 def _rewritten(held: bytes | None, text: str) -> bytes:
-    """A whole text in place of a document, with the line ends that it had."""
+    """A whole text in place of a document, with the line ends that it had. ``UsageError`` where its bytes are not what
+    is shown of them: a text made from that would lose some."""
     text = editing.clean(text)
     text += "" if text.endswith("\n") else "\n"
     try:
         return editing.str_replace(held, editing.shown(held), text) if held else text.encode()
-    except editing.EditError:  # bytes that are no UTF-8 are not shown as they are
-        return text.encode()
+    except editing.EditError:
+        raise UsageError(
+            "This note is not UTF-8, so it cannot be written anew: replace parts of it."
+        ) from None
 
 
 def _appended(held: bytes, new: str) -> bytes:
@@ -218,10 +254,11 @@ def _appended(held: bytes, new: str) -> bytes:
 class _Trail:
     """What a scope's history says of one path, up to some commit.
 
-    ``person`` and ``dream``: their newest commits on it. ``gone``: when somebody but the dream took it away, else 0.
+    ``person`` and ``dream``: their newest commits on it; ``persons``: the blobs before and after each of persons'.
+    ``gone``: when somebody but the dream took it away, else 0.
     """
 
-    __slots__ = ("blob", "by_person", "dream", "gone", "is_there", "person", "sources")
+    __slots__ = ("blob", "by_person", "dream", "gone", "is_there", "person", "persons", "sources")
 
     def __init__(self, by_person: bool = False) -> None:
         self.is_there = True
@@ -230,6 +267,7 @@ class _Trail:
         self.dream = ""
         self.gone = 0.0
         self.blob = NOTHING
+        self.persons: list[tuple[str, str]] = []
         self.sources: set[str] = set()
 
     def end(self, gone: float) -> None:
@@ -241,6 +279,7 @@ class _Trail:
         """The trail of a document that goes on under another name."""
         trail = _Trail(self.by_person)
         trail.person, trail.dream, trail.sources = self.person, self.dream, set(self.sources)
+        trail.persons = list(self.persons)
         return trail
 
     def is_persons(self, repo: Repo) -> bool:
@@ -248,6 +287,14 @@ class _Trail:
         if self.by_person or not self.person or not self.dream:
             return self.by_person or bool(self.person)
         return not repo.succeeds("merge-base", "--is-ancestor", self.person, self.dream)
+
+    def lines(self, repo: Repo) -> set[str]:
+        """The lines that persons' changes brought."""
+        found: set[str] = set()
+        for before, after in self.persons:
+            old = set(_shown(repo, before).split("\n")) if before != NOTHING else set()
+            found |= {line for line in _shown(repo, after).split("\n") if line.strip() and line not in old}
+        return found
 
 
 def _past(repo: Repo, tip: str) -> dict[str, _Trail]:
@@ -274,20 +321,22 @@ def _learn(found: dict[str, _Trail], commit: commits.Commit) -> None:
         if path not in found or not found[path].is_there:
             found[path] = left[blob].moved() if blob in left else _Trail(is_person)
         trail = found[path]
+        if is_person:
+            trail.persons.append((trail.blob, blob))
         trail.blob = blob
         trail.sources.update(commit.sources)
         trail.person = commit.id if is_person else trail.person
         trail.dream = commit.id if is_dream else trail.dream
 
 
-def _documents(repo: Repo, tree: str, below: str) -> Iterator[tuple[str, Entry]]:
-    """(path, entry) of every document in a tree."""
+def _files(repo: Repo, tree: str, below: str) -> Iterator[tuple[str, Entry]]:
+    """(path, entry) of every document in a tree, and of whatever else lies in a folder that may hold documents."""
     for name, entry in repo.tree(tree).items():
         path = f"{below}/{name}" if below else name
         if entry.mode == FOLDER:
             if documents.is_document(f"{path}/x.md"):
-                yield from _documents(repo, entry.id, path)
-        elif documents.is_document(path):
+                yield from _files(repo, entry.id, path)
+        else:
             yield path, entry
 
 

@@ -9,7 +9,7 @@ from neosian.index import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from neosian.commits import Commit
     from neosian.draft import Signature
@@ -24,6 +24,7 @@ a commit takes back."""
 
 _FAR = (DREAMT, COUNTED)
 _PATIENCE = 5.0  # seconds: a person waits for it
+_TO_LOOK = "neosian audit --act dream"
 
 
 class Checkpoint:
@@ -105,7 +106,12 @@ def _landings(store: Store, limit: int | None = None) -> list[Commit]:
             found = commits.log(store.repo, "--no-walk=unsorted", *ids) if ids else []
         except GitError:
             found = _grepped(store.repo, tip)
-    is_landing = [any(map(commit.trailers.get, _FAR)) and not commit.conversation for commit in found]
+    is_landing = [
+        commit.email.endswith(commits.OURS)
+        and any(map(commit.trailers.get, _FAR))
+        and not commit.conversation
+        for commit in found
+    ]
     return [commit for commit, is_one in zip(found, is_landing, strict=True) if is_one][:limit]
 
 
@@ -117,33 +123,37 @@ def _grepped(repo: Repo, tip: str) -> list[Commit]:
 
 
 class Undone:
-    """A run that was taken back: what was done in each scope, the paths of its changes that waited and went too, and
-    the edits of the folder that were ``adopted`` first."""
+    """A run that was taken back: what was done in each scope, what of it waited and went too (``dropped``: scope and
+    path), and the edits of the folder that were ``adopted`` first."""
 
     def __init__(self, run: str) -> None:
         self.run = run
         self.scopes: list[tuple[str, Reverted]] = []
-        self.dropped: list[str] = []
+        self.dropped: list[tuple[str, str]] = []
         self.adopted: list[str] = []
 
     def json(self) -> dict[str, object]:
         """The fields that `--json` prints."""
         rows = [{"scope": scope, "commit": done.commit, "paths": done.paths} for scope, done in self.scopes]
-        return {"run": self.run, "scopes": rows, "dropped": self.dropped, "adopted": self.adopted}
+        dropped = [{"scope": scope, "path": path} for scope, path in self.dropped]
+        return {"run": self.run, "scopes": rows, "dropped": dropped, "adopted": self.adopted}
 
 
 def undo(stores: Sequence[Store], person: Signature, named_by: NamedBy, run: str = "") -> Undone:
-    """Take a run back in all its scopes, also what of it was accepted later: the last one that was not taken back yet.
+    """Take a run back in all its scopes, also what of it was accepted later: by default the last one that changed
+    something, or of which something waits.
 
     Merged three ways, so what people changed since stays. Where it cannot, `RevertConflict` has both texts and nothing
     was changed in any scope. The checkpoint stays: its turns are not dreamt again by themselves.
     """
     stores = [store for store in stores if store.exists]
-    run = run or _last(stores[-1] if stores else None)
-    found = [(store, _commits_of(store, run)) for store in stores]
-    if not any(commits_of for _, commits_of in found):
+    landed = [_by_run(store) for store in stores]
+    run = run or _last(stores, landed)
+    found = [(store, commits_of.get(run, [])) for store, commits_of in zip(stores, landed, strict=True)]
+    if not any(commits_of for _, commits_of in found) and not _waits(stores, run):
         raise NeosianError(
-            f"No dream {run!r} has landed here; nothing was changed.", "neosian log --act dream"
+            f"No dream {run!r} changed anything here, nor does anything of it wait; nothing was done.",
+            _TO_LOOK,
         )
     undone = Undone(run)
     for store, commits_of in found:  # all are tried before one is done
@@ -154,36 +164,50 @@ def undo(stores: Sequence[Store], person: Signature, named_by: NamedBy, run: str
         if commits_of:
             done = revert.take_back_all(store, commits_of, f"Undo dream {run}", trailers, person, named_by)
             undone.scopes.append((store.scope, done))
-        undone.dropped += review.drop_of(store, run)
+        undone.dropped += [(store.scope, path) for path in review.drop_of(store, run)]
     return undone
 
 
-def _last(store: Store | None) -> str:
-    """The newest run of a scope that was not taken back."""
-    past = runs(store) if store is not None else []
-    if store is None or not past:
-        raise NeosianError("No dream has landed here yet; nothing was changed.", "neosian dream")
-    tip = history.tip_of(store)
-    back = {
-        run
-        for commit in commits.log(store.repo, "--fixed-strings", f"--grep={UNDONE}: ", tip)
-        for run in commit.trailers.get(UNDONE, [])
-    }
+def came_to(stores: Sequence[Store], run: str) -> tuple[int, bool]:
+    """How many notes a run changed in some scopes, and whether it was taken back since."""
+    notes, undone = 0, False
+    for store in stores:
+        found = _by_run(store).get(run, [])
+        notes += len({path for commit in found for _, path, _ in commit.changes})
+        undone |= bool(found) and run in _undone(store, f"{found[0].id}..{history.tip_of(store)}")
+    return notes, undone
+
+
+def _last(stores: Sequence[Store], landed: Sequence[Mapping[str, list[Commit]]]) -> str:
+    """The newest run that changed something, or of which something waits, and that was not taken back."""
+    past = runs(stores[-1]) if stores else []
+    if not past:
+        raise NeosianError("No dream has landed here yet; nothing was done.", "neosian dream")
+    back = {run for store in stores for run in _undone(store, history.tip_of(store))}
     for each in past:
-        if each.run not in back:
+        is_there = any(commits_of.get(each.run) for commits_of in landed) and each.run not in back
+        if is_there or _waits(stores, each.run):
             return each.run
     raise NeosianError(
-        "Every dream that landed here was taken back; nothing was changed.", "neosian log --act dream"
+        "There is nothing to take back: no dream changed anything here that still stands.", _TO_LOOK
     )
 
 
-def _commits_of(store: Store, run: str) -> list[Commit]:
-    """What brought a run to main, newest first: its merge, and what a person accepted later."""
-    if not run.isprintable() or not run:
-        return []
-    found = audit.history(store, audit.Wanted(act=review.NAME), 1_000_000)
-    return [
-        commit
-        for commit in found
-        if run_of(commit) == run and (len(commit.parents) > 1 or "Accepted-By" in commit.trailers)
-    ]
+def _undone(store: Store, commits_among: str) -> set[str]:
+    """The runs that were taken back by these commits."""
+    found = commits.log(store.repo, "--fixed-strings", f"--grep={UNDONE}: ", commits_among)
+    return {run for commit in found for run in commit.trailers.get(UNDONE, [])}
+
+
+def _waits(stores: Sequence[Store], run: str) -> bool:
+    """Whether anything of a run waits for review."""
+    return any(review.waits_of(store, run) for store in stores)
+
+
+def _by_run(store: Store) -> dict[str, list[Commit]]:
+    """What brought each run to main, newest first: its merge, and what a person accepted later."""
+    found: dict[str, list[Commit]] = {}
+    for commit in audit.history(store, audit.Wanted(act=review.NAME), 1_000_000):
+        if run_of(commit) and (len(commit.parents) > 1 or "Accepted-By" in commit.trailers):
+            found.setdefault(run_of(commit), []).append(commit)
+    return found

@@ -13,13 +13,14 @@ import time
 from neosian import adopt, commits, conversations, files, history, matter, scope, turns
 from neosian.documents import read as read_document
 from neosian.draft import Draft
+from neosian.dream import kept
 from neosian.dream.fitting import Fitter
 from neosian.errors import GitError, NeosianError, UsageError
 from neosian.gitlocks import clear_locks_below
 from neosian.history import Move
 from neosian.index import Index
 from neosian.plumbing import NOTHING
-from neosian.redact import redact_document
+from neosian.redact import redact_document, redact_path
 from neosian.store import agent, committer, message
 from neosian.why import Source
 
@@ -158,6 +159,8 @@ def _waiting(repo: Repo, only: str = "") -> list[tuple[Review, Move]]:
         return []
     found = []
     for name, id in refs.items():
+        if id not in known:  # it names something else than a commit
+            continue
         for move in _one_move(history.moves(repo, known[id]) if known[id].parents else []):
             if all(blob == NOTHING or repo.object(blob) for blob in (move.before, move.after)):
                 found.append((Review(name, known[id], commits.body(repo, id), move), move))
@@ -280,8 +283,11 @@ def draft_change(
 ) -> str:  # fmt: skip
     """Commit changes to a draft in the dream's name; the commit."""
     subject = f"Dream: {_act_on(draft, changes)}"
+    for path in [path for path, data in changes.items() if data is None]:
+        draft.delete(path)
     for path, data in changes.items():
-        draft.delete(path) if data is None else draft.put(path, data)
+        if data is not None:
+            draft.put(path, data)
     return draft.commit(message(subject, trailers, reason), agent(NAME, at), committer(at))
 
 
@@ -506,9 +512,14 @@ def _is_named(waiting: Review, name: str) -> bool:
     return name in ("", waiting.id) or any(f"{path}/".startswith(f"{name}/") for path in paths)
 
 
+def waits_of(store: Store, run: str) -> list[Review]:
+    """What waits of one run."""
+    return [each for each, _ in _waiting(store.repo) if each.run == run]
+
+
 def drop_of(store: Store, run: str) -> list[str]:
     """Let all that waits of a run go, as if it had never been proposed; the paths."""
-    found = [each for each, _ in _waiting(store.repo) if each.run == run]
+    found = waits_of(store, run)
     _drop(store, {each.id: each.commit.id for each in found})
     return sorted({each.path for each in found})
 
@@ -567,7 +578,10 @@ def keep(store: Store, rejection: Rejection) -> None:
     folder = _folder(store)
     files.make_dir(folder)
     text = redact_document(rejection.text)[:_TEXT_MOST]
-    held = rejection.json() | {"text": text, "at": rejection.at, "reason": redact_document(rejection.reason)}
+    held = rejection.json() | {
+        "text": text, "at": rejection.at, "reason": redact_document(rejection.reason),
+        "path": redact_path(rejection.path), "sources": [redact_document(each) for each in rejection.sources],
+    }  # fmt: skip
     data = json.dumps(held, ensure_ascii=False).encode("utf-8", "replace")
     files.write(os.path.join(folder, f"{rejection.by}-{scope.disk_name(rejection.id)}.json"), data)
     old = sorted(
@@ -584,13 +598,13 @@ def rejections(store: Store, by: str | None = None) -> list[Rejection]:
     found = []
     for name in files.names(_folder(store)):
         try:
-            held = json.loads(files.read(os.path.join(_folder(store), name)) or b"")
+            held = kept.read(os.path.join(_folder(store), name))
             rejection = Rejection(
                 str(held["id"]), str(held["by"]), str(held["path"]), str(held["reason"]), run=str(held["run"]),
                 conversation=str(held["conversation"]), sources=[str(each) for each in held["sources"]],
-                text=str(held["text"]), at=float(held["at"]),
+                text=str(held["text"]), at=kept.moment(held["at"]),
             )  # fmt: skip
-        except (ValueError, KeyError, TypeError, OSError):
+        except (ValueError, KeyError, TypeError):
             continue
         if by in (None, rejection.by):
             found.append(rejection)

@@ -151,6 +151,8 @@ class Run:
         """Raise GitError where a crash of the machine took something of it."""
         for store in self.stores:
             refs = store.repo.refs(self.prefix) if store.exists else {}
+            if refs and "base" not in refs:
+                raise BrokenStoreError(f"The dream {self.id} lost where it began.", "neosian dream")
             if refs:
                 made = sorted(set(refs.values()))
                 store.repo.git("rev-list", "--objects", "--quiet", *made, "--not", refs["base"], timeout=60.0)

@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from neosian import files, turns
+from neosian.dream import kept
 from neosian.dream.engine import Answer, Asked, Engine
 
 FILE = os.path.join("dream", "spent.jsonl")
 
 _KEPT = 40 * 86_400.0  # seconds that a line is kept
+_DEAREST = 1_000_000.0  # dollars that one answer can have cost
 _BYTES_OF_A_TOKEN = 3  # fewer than there are in most texts: an estimate had better be high
 
 
@@ -33,15 +35,18 @@ class Spend:
         self.day_tokens, self.day_cost = today(home, now)
 
     def refuses(self, tokens: int) -> str:
-        """Why a question of about so many tokens is not asked any more; "" where there is room for it."""
+        """Why a question that may take so many tokens is not asked any more; "" where there is room for it."""
+        needs = f"the next question may take {tokens:,}"
         if self._run_most and self.run_tokens + tokens > self._run_most:
-            return f"dream.max_tokens_per_run is {self._run_most:,}, and {self.run_tokens:,} are spent"
+            return (
+                f"dream.max_tokens_per_run is {self._run_most:,}, {self.run_tokens:,} are spent, and {needs}"
+            )
         if self._day_most and self.day_tokens + tokens > self._day_most:
-            return f"dream.max_tokens_per_day is {self._day_most:,}, and {self.day_tokens:,} are spent today"
+            return f"dream.max_tokens_per_day is {self._day_most:,}, {self.day_tokens:,} are spent today, and {needs}"
         return ""
 
     def book(self, engine: Engine, answer: Answer, scope: str, conversation: str) -> None:
-        """Write down what an answer cost."""
+        """Write down what an answer cost. Raises OSError where that cannot be, and caps could not be kept."""
         tokens = answer.input_tokens + answer.output_tokens
         self.run_tokens += tokens
         self.day_tokens += tokens
@@ -56,9 +61,12 @@ class Spend:
         files.write(self._path, data.encode("utf-8", "replace"))
 
 
-def estimate(asked: Asked) -> int:
-    """About how many tokens a question has to be read, and its answer may have, rather too many than too few."""
-    return (len(asked.system.encode()) + len(asked.prompt.encode())) // _BYTES_OF_A_TOKEN
+def estimate(asked: Asked, again: str = "", answered: int = 0) -> int:
+    """The most tokens that a question may take, as far as can be told: those to be read, rather too many than too few,
+    and those that the answer may have. In a second round the question is read once more, with the ``answered`` tokens
+    of its first answer and what is said of it ``again``."""
+    read = sum(len(text.encode("utf-8", "replace")) for text in (asked.system, asked.prompt, again))
+    return read // _BYTES_OF_A_TOKEN + answered + asked.max_tokens
 
 
 def today(home: str, now: float) -> tuple[int, float]:
@@ -69,23 +77,24 @@ def today(home: str, now: float) -> tuple[int, float]:
         for line in _lines(os.path.join(home, FILE))
         if time.strftime("%Y-%m-%d", time.localtime(turns.seconds(str(line["at"])))) == day
     ]
-    tokens = sum(_whole(line.get(key)) for line in mine for key in ("input_tokens", "output_tokens"))
+    tokens = sum(kept.count(line.get(key)) for line in mine for key in ("input_tokens", "output_tokens"))
     return tokens, sum(float(line.get("cost") or 0.0) for line in mine)
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _lines(path: str) -> list[Mapping[str, Any]]:
     """The lines that can be read; another writer's slip must not stop a dream."""
     found: list[Mapping[str, Any]] = []
-    for line in files.lines(path):
+    try:
+        lines = list(files.lines(path))
+    except OSError:
+        return []
+    for line in lines:
         try:
-            held = json.loads(line)
+            held = kept.loads(line)
         except ValueError:
             continue
         if isinstance(held, dict) and isinstance(held.get("at"), str):
             cost = held.get("cost")
-            found.append(held | {"cost": cost if isinstance(cost, int | float) else None})
+            is_cost = isinstance(cost, int | float) and 0 <= cost <= _DEAREST
+            found.append(held | {"cost": cost if is_cost else None})
     return found

@@ -7,7 +7,9 @@ import os
 import time
 
 from neosian import files, turns
+from neosian.dream import kept
 from neosian.dream.sessions import Waiting
+from neosian.redact import redact
 from neosian.store import Store
 
 MOST = 3
@@ -41,6 +43,11 @@ class Tries:
         self._held = _read(self._path)
 
     @property
+    def failing(self) -> list[Try]:
+        """The sessions that failed and are tried again, by name."""
+        return [each for _, each in sorted(self._held.items()) if each.tries < MOST]
+
+    @property
     def aside(self) -> list[Try]:
         """The sessions that are set aside, by name."""
         return [each for _, each in sorted(self._held.items()) if each.tries >= MOST]
@@ -55,7 +62,7 @@ class Tries:
         held = self._held.get(waiting.conversation)
         before = held.tries if held is not None and held.number >= waiting.number else 0
         self._held[waiting.conversation] = Try(
-            waiting.conversation, waiting.number, before + 1, why, time.time()
+            waiting.conversation, waiting.number, before + 1, redact(why), time.time()
         )
         self._write()
         return before + 1 >= MOST
@@ -72,16 +79,15 @@ class Tries:
 
 def _read(path: str) -> dict[str, Try]:
     try:
-        rows = json.loads(files.read(path) or b"[]")
         found = [
             Try(
                 str(row["conversation"]),
-                int(row["number"]),
-                int(row["tries"]),
+                kept.count(row["number"]),
+                kept.count(row["tries"]),
                 str(row["why"]),
-                float(row["at"]),
+                kept.moment(row["at"]),
             )
-            for row in rows
+            for row in kept.read(path) or []
         ]
     except (ValueError, KeyError, TypeError):
         return {}  # a session is tried again
