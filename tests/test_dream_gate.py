@@ -978,7 +978,7 @@ def test_unless_a_person_says_it_too(text: str) -> None:
 # -- what was merely read
 
 SETTINGS = "server:\n  listen: 0.0.0.0:7777\n  workers: 12\n  name: Shopd\ncache_dir: /var/cache/shopd\nretries: MAX_TRIES\n"
-READING = [
+READING: list[tuple[str, Mapping[str, Any], str]] = [
     ("Bash", {"command": "cat config/app.yaml"}, SETTINGS), ("Read", {"file_path": "/repo/config/app.yaml"}, SETTINGS),
     ("Bash", {"command": "cd /repo && sudo head -50 'config/app.yaml' | grep -v \"^#\""}, SETTINGS),
     ("Bash", {"command": ["bash", "-lc", "sed -n '1,80p' config/app.yaml"]}, SETTINGS),
