@@ -139,10 +139,15 @@ _MONTHS = {
     name: number
     for number, names in enumerate(
         (
-            "january jan januar janvier enero", "february feb februar février febrero", "march mar märz mars marzo",
-            "april apr avril abril", "may mai mayo", "june jun juni juin junio", "july jul juli juillet julio",
-            "august aug août agosto", "september sep sept septembre septiembre", "october oct oktober octobre octubre",
-            "november nov novembre noviembre", "december dec dezember décembre diciembre",
+            "january jan januar janvier enero janeiro gennaio januari января",
+            "february feb februar février febrero fevereiro febbraio februari февраля",
+            "march mar märz mars marzo março maart марта", "april apr avril abril aprile апреля",
+            "may mai mayo maio maggio mei мая", "june jun juni juin junio junho giugno июня",
+            "july jul juli juillet julio julho luglio июля", "august aug août agosto augustus августа",
+            "september sep sept septembre septiembre setembro settembre сентября",
+            "october oct oktober octobre octubre outubro ottobre октября",
+            "november nov novembre noviembre novembro ноября",
+            "december dec dezember décembre diciembre dezembro dicembre декабря",
         ),
         1,
     )
@@ -197,6 +202,7 @@ _PLAIN = frozenset(
     ).split()
 )  # fmt: skip
 """Written like code, and known to everybody: no session has to say them first."""
+_HYPHENED = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]+(?:-[A-Za-z0-9]+)+(?![\w/-])")
 _LONGEST = 200  # characters of a word that are looked at one by one
 _SEAMS = re.compile(
     r"[\s—–|\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
@@ -227,6 +233,19 @@ def identifiers(text: str) -> Mapping[str, Fact]:
     return found
 
 
+def tokens(text: str) -> list[Fact]:
+    """What a text names so that it can be found again: what is written as code, and words with a hyphen."""
+    found = dict(identifiers(text))
+    for word in _HYPHENED.findall(text):
+        found.setdefault(folded(word), Fact(NAME, folded(word), word))
+    return list(found.values())
+
+
+def is_year(key: str) -> bool:
+    """Whether a number is a year, which means nothing by itself."""
+    return len(key) == 4 and key.startswith(("19", "20"))
+
+
 def _word(token: str) -> str:
     """A word without the signs of prose around it; a point or a colon in front may be of a path or a port."""
     bare = token.lstrip(_EDGES.replace(".", "").replace(":", ""))
@@ -248,6 +267,24 @@ def _is_code(word: str) -> bool:
     is_plain = word.isalpha() and (word.islower() or word[1:].islower())
     is_number = word.count(".") < 2 and _NUMBER.fullmatch(word)
     return not (is_plain or is_number) and _IDENTIFIER.fullmatch(word) is not None
+
+
+def dates(text: str) -> set[str]:
+    """The days that a text names with their year, as `2026-11-29`."""
+    return {fact.key for fact in _dates(text)}
+
+
+def names_day(text: str, month: int, day: int) -> bool:
+    """Whether a text names a day of the year without the year: by two numbers, or with the month's name near."""
+    names = "|".join(re.escape(name) for name, number in _MONTHS.items() if number == month)
+    one, two = rf"(?<!\d)0?{day}(?!\d)", rf"(?<!\d)0?{month}(?!\d)"
+    return any(
+        re.search(pattern, text, re.IGNORECASE)
+        for pattern in (
+            rf"{one}[./-]\s?{two}|{two}[/-]{one}|{two}月{one}|{two}월\s?{one}",
+            rf"{one}\D{{0,20}}?\b(?:{names})\b|\b(?:{names})\b.{{0,20}}?{one}",
+        )
+    )
 
 
 def _dates(text: str) -> Iterator[Fact]:
@@ -345,13 +382,28 @@ _RULES = re.compile(
     r"|항상|언제나|절대|앞으로|반드시|해야|하지 ?마|금지|선호|하세요|십시오",
     re.IGNORECASE,
 )
-_ORDERS = re.compile(
-    r"(?:^|[,;:—–(\"'“]\s*|\b(?:please|then|and|bitte|dann|und)\s+)"
+_DO = (
     r"(?:push|run|use|send|install|execute|deploy|commit|delete|remove|add|set|call|curl|download|upload|post|publish|switch|ignore"
     r"|skip|disable|enable|allow|grant|reply|answer|write|open|fetch|clone|merge|export|email|mail|forward|report|trust|accept"
     r"|approve|benutze|verwende|nutze|führe|sende|pushe|lösche|utilise[rz]?|lance[rz]?|envoie[rz]?|exécute[rz]?|usa|ejecuta|envía"
-    r"|instala|execute|envie|esegui|invia|gebruik|stuur|используй|запусти|запускай|отправь|отправляй)\b"
-    r"|(?:^|[，。、：])(?:使用|运行|執行|执行|推送|发送|發送|请|請)",
+    r"|instala|execute|envie|esegui|invia|gebruik|stuur|используй|запусти|запускай|отправь|отправляй)"
+)
+_DO_DENSE = r"(?:使用|运行|執行|执行|推送|发送|發送|请|請)"
+_ORDERS = re.compile(
+    rf"(?:^|[,;:—–(\"'“]\s*|\b(?:please|then|and|bitte|dann|und)\s+){_DO}\b|(?:^|[，。、：]){_DO_DENSE}",
+    re.IGNORECASE,
+)
+_ORDERS_IN = re.compile(
+    rf"(?:^[ \t>*+#\d.)|-]*|[.!?;:—–(\"“]\s+|\b(?:please|bitte)\s+){_DO}\b|(?:^[ \t*-]*|[，。、：]){_DO_DENSE}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DOING = re.compile(
+    rf"\b{_DO}(?:e?s|ed|d|ing)?\b|{_DO_DENSE}|push|deploy|install|upload|mirror|remote|registr|プッシュ|使|설치|푸시",
+    re.IGNORECASE,
+)
+_CARRYING = re.compile(
+    r"\b(?:push|send|install|curl|download|upload|post|publish|clone|fetch|pull|export|mail|email|forward|switch|grant|trust|report)"
+    r"(?:e?s|ed|ing)?\b|推送|发送|安装|プッシュ|설치|푸시",
     re.IGNORECASE,
 )
 
@@ -364,6 +416,16 @@ def _plain(text: str) -> str:
 def rules_in(text: str) -> Iterator[int]:
     """Where in a text there is a word that makes a rule of its sentence: always, never, must, from now on."""
     return (match.start() for match in _RULES.finditer(text))
+
+
+def orders_in(text: str) -> Iterator[int]:
+    """Where in a text a line or a sentence begins with an imperative."""
+    return (match.end() for match in _ORDERS_IN.finditer(text))
+
+
+def is_doing(text: str, *, only_carrying: bool = False) -> bool:
+    """Whether a text speaks of what an agent could do; ``only_carrying``: of bringing something in or out."""
+    return (_CARRYING if only_carrying else _DOING).search(text) is not None
 
 
 def is_rule(sentence: Sentence) -> bool:

@@ -14,7 +14,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from neosian import documents, editing, matter
-from neosian.dream import claims, edits
+from neosian.documents import Document
+from neosian.dream import claims, edits, ending, hearsay
 from neosian.dream.claims import Fact, Sentence
 from neosian.dream.edits import Edit
 from neosian.dream.heard import Heard, Session, flat, is_memory_file
@@ -27,6 +28,7 @@ NOTE_MOST = 4_000
 EDITS_MOST = 20
 DELETIONS_MOST = 5
 DESCRIPTION_MOST = 300
+_REASON_LEAST = 3  # letters and digits of a reason, which in some scripts are a sentence
 
 _ALIKE = 0.75  # of the shorter note's words in another: the two say the same
 _SAME_THOUGHT = 0.5  # of a sentence's words in another one: the later replaces the earlier
@@ -36,8 +38,18 @@ _COPIED = 120  # characters word for word
 _STEP = _COPIED // 2
 _PLACES_MOST = 20  # places of one piece that are looked at
 _LOST_MOST = 100  # lost facts that are looked at one by one
+_LEFT = 0.2  # of a note's words: with fewer it is as good as deleted
+_WORDS_LEAST = 5  # words of a note of which that can be told
 _RULE = "rule"
+_STANDING = (
+    "expires",
+    "flagged",
+    "holder",
+    "pinned",
+    "status",
+)  # keys that hide a note, praise it or hold it
 _NAMED_MOST = 6  # facts named in a sentence
+_FLAG = re.compile(r"^flagged:.*\n", re.MULTILINE | re.IGNORECASE)  # said of a text, no part of what it knows
 _UNUSUAL = re.compile(r"[^\x20-\x7e\n\t]")
 _UNSHOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^[ ]{0,3}\[[^\]\n]*\]:[ \t]*(?:#|<>)[^\n]*|<[a-z][^<>]*\b(?:hidden|style[ ]*=)[^<>]*>",
@@ -211,9 +223,13 @@ def is_for_review(edit: Edit, notes: Notes) -> bool:
 
 
 def _only_inserts(old: str, new: str) -> bool:
-    """Whether every line of the old text stands in the new one, in their order."""
+    """Whether every line of the old text stands in the new one, in their order, below the same front matter.
+
+    A line more of front matter may take the rest of a note out of sight.
+    """
     lines = iter(new.split("\n"))
-    return all(line in lines for line in old.rstrip("\n").split("\n"))
+    is_same = documents.read(old.encode()).header == documents.read(new.encode()).header
+    return is_same and all(line in lines for line in old.rstrip("\n").split("\n"))
 
 
 def _changes_nothing(edit: Edit, notes: Notes) -> bool:
@@ -304,6 +320,13 @@ def says_why_it_deletes(edit: Edit, notes: Notes, case: Case) -> str:
 # -- rules about the content: all that say no are told
 
 
+def says_why(edit: Edit, notes: Notes, case: Case) -> str:
+    """An edit has a reason: `neosian why` and a person at review have nothing else to go by."""
+    if sum(map(str.isalnum, edit.reason)) >= _REASON_LEAST:
+        return ""
+    return "It has no reason: say in `reason`, in one sentence, what of the session makes this edit."
+
+
 def has_sources(edit: Edit, notes: Notes, case: Case) -> str:
     """Sources are turns that exist, one of them of this session."""
     heard = case.heard
@@ -355,8 +378,8 @@ def has_front_matter(edit: Edit, notes: Notes, case: Case) -> str:
     description = values.get("description")
     if problem:
         return f"The front matter cannot be read: {problem}. Quote the value."
-    if document.pinned:
-        return "Only a person pins a note: leave `pinned` out."
+    if why := _sets_what_is_persons(edit, old, document, notes, case.heard):
+        return why
     if not isinstance(description, str) or not description.strip() or "\n" in description.strip():
         return 'A note begins with front matter that has a one-line description: ---\\ndescription: "…"\\n---'
     if len(description) > DESCRIPTION_MOST:
@@ -364,6 +387,45 @@ def has_front_matter(edit: Edit, notes: Notes, case: Case) -> str:
     if _is_skill(edit.path) and not document.name:
         return "A skill has a `name` beside its description."
     return ""
+
+
+def _sets_what_is_persons(edit: Edit, old: Document, new: Document, notes: Notes, heard: Heard) -> str:
+    """Why front matter that says how far a note is told, trusted or held may not be as an edit has it."""
+    before, after = _standing_keys(old), _standing_keys(new)
+    for key in sorted(before.keys() | after.keys()):
+        had, has = before.get(key, ""), after.get(key, "")
+        if had == has or (key == "flagged" and not has and _flag_lapses(old, new)):
+            continue
+        if had:
+            return f"Only a person changes `{key}`: leave it as it is, `{key}: {had}`."
+        if key != "expires":
+            return f"Only a person sets `{key}`: leave it out."
+        if notes.is_persons(edit.path) or not _is_end(has, heard):
+            return (
+                "`expires` takes a note out of sight: leave it out, unless the session's person or agent named that"
+                " very day, and it is still to come."
+            )
+    return ""
+
+
+def _standing_keys(document: Document) -> dict[str, str]:
+    """What front matter says of a note's standing, however it is written; without what says no."""
+    written = {str(key).strip().lower(): str(value) for key, value in matter.read(document.header)[0].items()}
+    said = {**written, **documents.scalars(document.header)}
+    return {key: said[key] for key in _STANDING if documents.truth(said.get(key, "")) is not False}
+
+
+def _flag_lapses(old: Document, new: Document) -> bool:
+    """Whether a flag stands no longer once the text is the new one: it was said of the old one alone."""
+    is_of_this_text = _standing_keys(old).get("flagged", "") != old.flagged != "yes"
+    return not old.flagged or (is_of_this_text and old.fingerprint != new.fingerprint)
+
+
+def _is_end(day: str, heard: Heard) -> bool:
+    """Whether somebody named a day that the session has not passed."""
+    said = claims.folded(f"{heard.persons}\n{heard.agent}")
+    is_named = claims.stands(Fact(claims.DATE, day[:10], day), said)
+    return is_named and not documents.is_past(day, max(heard.days, default=""))
 
 
 def hides_nothing(edit: Edit, notes: Notes, case: Case) -> str:
@@ -445,23 +507,85 @@ def is_not_forgotten(edit: Edit, notes: Notes, case: Case) -> str:
 
 
 def keeps_facts(edit: Edit, notes: Notes, case: Case) -> str:
-    """No date, number, path, name or rule goes but by what the session says, or with a reason that names it."""
-    if edit.action in (edits.DELETE, edits.RENAME):
+    """No date, number, path, name or rule goes but by what the session says; a fact also by a reason that names it."""
+    if edit.action == edits.RENAME:
         return ""
-    old, new = _replaced(edit, notes, case), _new(edit, notes)
+    if edit.action == edits.DELETE or _is_emptied(edit, notes):
+        return _goes_unasked(edit, notes, case)
+    old, new = _FLAG.sub("", _replaced(edit, notes, case), count=1), _new(edit, notes)
     has_sources = bool(notes.sources(edit.path))
     reason = edit.reason if has_sources else ""
-    lost = [*_lost_facts(old, new, reason, case.heard), *_lost_rules(old, new, reason, case.heard)]
-    others = "\n".join(_other_texts(edit, notes, case)) if lost else ""
-    moved = claims.folded(others)
-    rules = {flat(each.text) for each in claims.sentences(others)}
-    lost = [
-        fact for fact in lost if not (fact.key in rules if fact.kind == _RULE else claims.stands(fact, moved))
-    ]
+    lost = [*_lost_facts(old, new, reason, case.heard), *_lost_rules(old, new, case.heard)]
+    lost = _not_elsewhere(lost, edit, notes, case)
     if not lost:
         return ""
-    why = " or name it in the reason if it no longer holds" if has_sources else ""
+    is_named_enough = has_sources and any(fact.kind != _RULE for fact in lost)
+    why = " or name it in the reason if it no longer holds" if is_named_enough else ""
     return f"It drops {_named(lost)}, which nothing in the session contradicts: keep it{why}."
+
+
+def _not_elsewhere(lost: Sequence[Fact], edit: Edit, notes: Notes, case: Case) -> list[Fact]:
+    """Those of the lost facts and rules that no other note has."""
+    others = "\n".join(_other_texts(edit, notes, case)) if lost else ""
+    moved = claims.folded(others)
+    rules = [set(claims.content(each.text)) for each in claims.sentences(others) if claims.is_rule(each)]
+    return [
+        fact
+        for fact in lost
+        if not (_is_kept(fact.key, rules, _ALIKE) if fact.kind == _RULE else claims.stands(fact, moved))
+    ]
+
+
+def _is_kept(rule: str, rules: Iterable[set[str]], share: float) -> bool:
+    """Whether one of some rules, given by their words, says what a rule says."""
+    words = set(claims.content(rule))
+    return any(claims.overlap(words, each) >= share for each in rules)
+
+
+def _is_emptied(edit: Edit, notes: Notes) -> bool:
+    """Whether hardly a word of a note is left."""
+    words = set(claims.content(_told(_old(edit, notes))))
+    left = claims.overlap(words, claims.content(_told(_new(edit, notes))))
+    return len(words) >= _WORDS_LEAST and left < _LEFT
+
+
+def _goes_unasked(edit: Edit, notes: Notes, case: Case) -> str:
+    """Why a note may not go: no person takes it back, no agent found it over, no other note has what it says."""
+    old = _FLAG.sub("", _old(edit, notes), count=1)
+    told, heard = _told(old), case.heard.of(edit.sources)
+    kept = claims.folded(_new(edit, notes))
+    facts = [fact for fact in claims.facts(old).values() if not claims.stands(fact, kept)]
+    lost = _not_elsewhere([*facts, *_rules(old)], edit, notes, case)
+    rules = [fact.key for fact in lost if fact.kind == _RULE]
+    if ending.is_taken_back(_topic(edit.path), told, len(lost) - len(rules), rules, heard):
+        return ""
+    if not rules and ending.is_found_over(told, heard):
+        return ""
+    if lost:
+        return (
+            f"With it would go {_named(lost)}, which stands in no other note, and nothing in its sources says that this"
+            " is over: bring it into another note in the same answer, or change only what no longer holds."
+        )
+    if _is_told_elsewhere(told, edit, notes, case):
+        return ""
+    return (
+        "Nothing in its sources says that what the note tells is over, and no other note tells it: leave it, or name"
+        " the turn in which a person takes it back."
+    )
+
+
+def _is_told_elsewhere(told: str, edit: Edit, notes: Notes, case: Case) -> bool:
+    """Whether another note has most of the words, or those that this answer writes have them together."""
+    words = set(claims.content(told))
+    written = [text for each in case.around if each.path != edit.path for text in (each.text, each.new)]
+    texts = [*(text for place, text in notes.texts.items() if place != edit.path), "\n".join(written)]
+    return not words or any(claims.overlap(words, claims.content(text)) >= _SAME_THOUGHT for text in texts)
+
+
+def _topic(place: str) -> str:
+    """What a note is about as its path says it: its name, of a skill and the like the folder's."""
+    folder, _, name = place.removesuffix(".md").rpartition("/")
+    return folder.rpartition("/")[2] if name.lower() in ("skill", "index") else name
 
 
 def _lost_facts(old: str, new: str, reason: str, heard: Heard) -> list[Fact]:
@@ -474,17 +598,20 @@ def _lost_facts(old: str, new: str, reason: str, heard: Heard) -> list[Fact]:
     return [fact for fact in lost if not _is_overtaken(fact, old, thoughts, heard)]
 
 
-def _lost_rules(old: str, new: str, reason: str, heard: Heard) -> list[Fact]:
-    """The rules of the old text that are no rules in the new one, and of which no person spoke."""
+def _lost_rules(old: str, new: str, heard: Heard) -> list[Fact]:
+    """The rules of the old text that are no rules in the new one, and that no person ended."""
     kept = [set(claims.content(each.text)) for each in claims.sentences(new) if claims.is_rule(each)]
-    lost = []
-    for rule in filter(claims.is_rule, claims.sentences(old)):
-        words = set(claims.content(rule.text))
-        is_kept = any(claims.overlap(words, each) >= _SAME_THOUGHT for each in kept)
-        is_named = claims.overlap(words, claims.content(reason)) >= _SAME_THOUGHT
-        if words and not (is_kept or is_named or heard.persons_words.near(words, _SAID)):
-            lost.append(Fact(_RULE, flat(rule.text), _quoted(rule.text)))
-    return lost
+    return [
+        rule
+        for rule in _rules(old)
+        if not (_is_kept(rule.key, kept, _SAME_THOUGHT) or ending.is_rule_over(rule.key, heard))
+    ]
+
+
+def _rules(text: str) -> list[Fact]:
+    """The rules that a text holds, each as a fact."""
+    found = filter(claims.is_rule, claims.sentences(text))
+    return [Fact(_RULE, flat(each.text), _quoted(each.text)) for each in found if claims.content(each.text)]
 
 
 def _stands_in(texts: Iterable[str], fact: Fact) -> bool:
@@ -530,17 +657,20 @@ def _without(words: Iterable[str], fact: Fact) -> set[str]:
 
 
 def _is_heard(fact: Fact, heard: Heard) -> bool:
-    return fact.kind == claims.DATE or claims.stands(fact, heard.all)
+    return heard.may_mean(fact.key) if fact.kind == claims.DATE else claims.stands(fact, heard.all)
 
 
 def invents_nothing(edit: Edit, notes: Notes, case: Case) -> str:
-    """Every path, flag, version, port, address, ticket and name in code stands in the session or in a note."""
+    """Every path, flag, version, port, address, ticket, name in code and date is of the session or of a note."""
     if edit.action in (edits.DELETE, edits.RENAME):
         return ""
     texts = (case.held, claims.folded(_old(edit, notes)), case.heard.all)
     paths = {claims.folded(path) for other in case.around for path in _paths(other)}
     precise = (fact for fact in _precise(_new(edit, notes)) if fact.key not in paths)
     invented = [fact for fact in precise if not _stands_in(texts, fact)]
+    held_days = claims.dates(case.held) | claims.dates(_old(edit, notes))
+    days = [fact for fact in claims.facts(_new(edit, notes)).values() if fact.kind == claims.DATE]
+    invented += [fact for fact in days if fact.key not in held_days and not case.heard.may_mean(fact.key)]
     if not invented:
         return ""
     return f"{_named(invented)} stands in no turn of the session and in no note: write only what was said or done."
@@ -553,32 +683,33 @@ def _precise(text: str) -> list[Fact]:
     return [
         fact
         for fact in found.values()
-        if fact.key in named or (fact.kind == claims.NUMBER and len(fact.key) > 2 and not _is_year(fact.key))
+        if fact.key in named
+        or (fact.kind == claims.NUMBER and len(fact.key) > 2 and not claims.is_year(fact.key))
     ]
-
-
-def _is_year(key: str) -> bool:
-    return len(key) == 4 and key.startswith(("19", "20"))
 
 
 def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
     """A rule, a preference or an order comes of persons' words; never of what a tool showed."""
     if edit.action == edits.DELETE:
         return ""
+    why = (
+        _not_a_rule(each, edit, notes, case.heard)
+        or _not_an_order(each, case.heard)
+        or _not_told_as_a_fact(each, case.heard)
+        for each in _new_sentences(edit, notes, case)
+    )
+    return next(filter(None, why), "")
+
+
+def _new_sentences(edit: Edit, notes: Notes, case: Case) -> list[Sentence]:
+    """The sentences that an edit brings in, the name of the note among them."""
     held = {flat(each.text) for each in claims.sentences(_old(edit, notes))} | case.held_sentences
     name = _paths(edit)[-1].rpartition("/")[2].removesuffix(".md").replace("-", " ")
     told = [
         *claims.sentences(_new(edit, notes)),
         *([Sentence(name)] if edit.action != edits.STR_REPLACE else []),
     ]
-    new = [each for each in told if flat(each.text) not in held]
-    why = (
-        _not_a_rule(each, edit, notes, case.heard)
-        or _not_an_order(each, case.heard)
-        or _not_told_as_a_fact(each, case.heard)
-        for each in new
-    )
-    return next(filter(None, why), "")
+    return [each for each in told if flat(each.text) not in held]
 
 
 def _not_a_rule(sentence: Sentence, edit: Edit, notes: Notes, heard: Heard) -> str:
@@ -614,9 +745,11 @@ def _not_an_order(sentence: Sentence, heard: Heard) -> str:
 def _not_told_as_a_fact(sentence: Sentence, heard: Heard) -> str:
     """Why a sentence is not taken over that tells as a fact what a tool's text says is to be done."""
     words = claims.told(sentence.text)
-    if len(words) < 2 or _is_persons(sentence.text, words, heard):
+    is_done = heard.used_words.near(words, _SHOWN, least=2)
+    if len(words) < 2 or is_done or _is_persons(sentence.text, words, heard):
         return ""
-    is_shown = any(claims.overlap(words, order) >= _SHOWN for order in heard.shown_orders)
+    is_ascribed = hearsay.is_attributed(sentence.text) and not claims.orders(sentence)
+    is_shown = not is_ascribed and any(claims.overlap(words, order) >= _SHOWN for order in heard.shown_orders)
     return _only_shown(sentence.text) if is_shown else ""
 
 
@@ -678,6 +811,40 @@ def copies_nothing(edit: Edit, notes: Notes, case: Case) -> str:
     return ""
 
 
+def points_to_what_was_read(edit: Edit, notes: Notes, case: Case) -> str:
+    """What was merely read in a file is told by a pointer to it: its path, and a sentence on what it was like then."""
+    if edit.action in (edits.DELETE, edits.RENAME):
+        return ""
+    found = list(hearsay.restated(_new_sentences(edit, notes, case), case.heard, case.held))
+    for each in found:
+        if not hearsay.names_one(_new(edit, notes), each.paths or case.heard.read_paths):
+            where = f"in {_listed(sorted(each.paths))}" if each.paths else "in a file"
+            return (
+                f"{_quoted(each.text)} was merely read {where}: say where it stands (the path, and in one sentence what"
+                " it was like then), or leave it out."
+            )
+    if len(found) > 1 and sum(len(each.facts) for each in found) >= hearsay.POINTED_MOST:
+        return (
+            f"{_quoted(found[0].text)} and {len(found) - 1} more restate what was merely read in a file: a path and one"
+            " sentence on what it was like then will do."
+        )
+    return ""
+
+
+def says_who_says_so(edit: Edit, notes: Notes, case: Case) -> str:
+    """What only a page or a file tells of how things are done here is not told as if it were so."""
+    if edit.action == edits.DELETE:
+        return ""
+    new = _new_sentences(edit, notes, case)
+    told = next((each for each in new if hearsay.is_of_others(each, case.heard, case.held)), None)
+    if told is None:
+        return ""
+    return (
+        f"{_quoted(told.text)} rests only on what a page, a file or an output says, and nobody here said or did it: say"
+        " who says so (“the page … says”), or leave it out."
+    )
+
+
 def _grown(new: str, at: int, shown: str) -> str:
     """The longest stretch around a piece of the new text that stands so in what was shown."""
     best, place, tries = "", shown.find(new[at : at + _STEP]), 0
@@ -727,6 +894,7 @@ FORM: dict[str, Rule] = {
     "size": is_short,
 }
 CONTENT: dict[str, Rule] = {
+    "reason": says_why,
     "sources": has_sources,
     "emptied": leaves_something,
     "front matter": has_front_matter,
@@ -739,6 +907,8 @@ CONTENT: dict[str, Rule] = {
     "rule": obeys_only_persons,
     "skill": is_a_proven_skill,
     "copy": copies_nothing,
+    "pointer": points_to_what_was_read,
+    "hearsay": says_who_says_so,
 }
 RULES = {**FORM, **CONTENT}
 """Every rule by the name that a refusal has."""

@@ -6,13 +6,14 @@ What is only memory talking to itself is no evidence: our own tools, and what a 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from functools import cached_property
 from math import ceil
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from neosian import calls, speech, turns
-from neosian.dream import claims
+from neosian.dream import claims, means
 
 _RULE_BEFORE, _RULE_AFTER = 200, 400  # characters around a word that makes a rule
 _READERS = frozenset(
@@ -32,6 +33,9 @@ _PASTED = re.compile(
 )
 _END = re.compile(r"[.!?;:]\s+|\s*\n\s*|[。！？；]")
 _JOINED = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W\d_])")
+_DAYS_NEAR = 45  # days from a session's to one that it may name by words: yesterday, next week, in a month
+_HOST = re.compile(r"https?://(?:www\.)?([^\s/:\"'?#@]+)")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t|: ?)", re.MULTILINE)
 
 
@@ -42,6 +46,13 @@ class Session(Protocol):
     def conversation(self) -> str: ...
     @property
     def turns(self) -> Sequence[turns.Turn]: ...
+
+
+class _Part(NamedTuple):
+    """Some turns of a conversation."""
+
+    conversation: str
+    turns: Sequence[turns.Turn]
 
 
 class Words:
@@ -59,6 +70,8 @@ class Words:
     def near(self, wanted: Collection[str], share: float, least: int = 1) -> bool:
         """Whether some stretch of the text, about four times as long, has this share of the words."""
         needed = max(least, ceil(share * len(wanted)))
+        if sum(word in self._places for word in wanted) < needed:
+            return False
         hits = sorted((place, word) for word in wanted for place in self._places.get(word, ()))
         within: dict[str, int] = {}
         first = 0
@@ -75,6 +88,24 @@ class Words:
         return False
 
 
+class File:
+    """What a call showed of files: their paths as they were named, and the text."""
+
+    def __init__(self, paths: Sequence[str], text: str) -> None:
+        self.paths = paths
+        self.text = text
+
+    @cached_property
+    def folded(self) -> str:
+        """The text as facts are looked for in it."""
+        return claims.folded(self.text)
+
+    @cached_property
+    def words(self) -> Words:
+        """Its words."""
+        return Words(self.text)
+
+
 class Heard:
     """One session's evidence: ``persons`` said it, the ``agent`` said it, ``commands`` ran, ``shown`` came from tools.
 
@@ -84,15 +115,28 @@ class Heard:
     def __init__(self, session: Session, known: Container[str] = ()) -> None:
         self.conversation = session.conversation
         self.known = known
+        self._turns = session.turns
         self.at = {f"{session.conversation}#{turn.number}": _last(turn) for turn in session.turns}
+        stamps = (str(line.get("at") or "")[:10] for turn in session.turns for line in turn.lines)
+        self.days = sorted(day for day in set(stamps) if _DAY.fullmatch(day))
+        """The days on which it was, as its machine counted them."""
         persons: list[str] = []
         agent: list[str] = []
         commands: list[str] = []
         shown: list[str] = []
         given: list[str] = []
+        used: list[str] = []
+        ran: list[str] = []
+        worked: list[str] = []
+        looked: list[str] = []
+        self.reads: list[File] = []
+        self.pages: set[str] = set()
+        """Addresses that were looked at."""
         for turn in session.turns:
             persons += map(speech.spoken, turn.prompts)
-            agent += [str(line.get("text") or "") for line in turn.lines if line["kind"] == "answer"]
+            answers = [str(line.get("text") or "") for line in turn.lines if line["kind"] == "answer"]
+            agent += answers
+            has_done = False
             shown += [
                 *turn.machine_prompts,
                 *(_said(line) for line in turn.lines if line["kind"] == "subagent"),
@@ -104,14 +148,35 @@ class Heard:
                 told = [_said(line) for line in call.results]
                 by_person = [line.get("from") == turns.PERSON for line in call.results]
                 persons += [text for text, is_theirs in zip(told, by_person, strict=True) if is_theirs]
-                shown += [text for text, is_theirs in zip(told, by_person, strict=True) if not is_theirs]
+                results = [text for text, is_theirs in zip(told, by_person, strict=True) if not is_theirs]
+                shown += results
                 given += [call.tool, *_texts(call.input)]
                 commands += _commands(call)
+                kind = means.kind(call)
+                if kind == means.READS:
+                    self.reads += [File(*means.read(call, text)) for text in results]
+                elif kind == means.LOOKS:
+                    looked += results
+                    self.pages.update(_hosts(call.input))
+                else:
+                    has_done = True
+                    ran += results
+                    used += _texts(call.input) if call.ok is not False else ()
+            worked += answers if has_done else ()
         self.persons = "\n".join(persons)
         self.agent = "\n".join(agent)
         self.commands = "\n".join(commands)
         self.shown = "\n".join(shown)
         self._given = "\n".join(given)
+        self._used = "\n".join(used)
+        self._ran = "\n".join(ran)
+        self._worked = "\n".join(worked)
+        self._looked = "\n".join(looked)
+
+    def of(self, sources: Collection[str]) -> Heard:
+        """The evidence of some turns alone."""
+        mine = [turn for turn in self._turns if f"{self.conversation}#{turn.number}" in sources]
+        return Heard(_Part(self.conversation, mine), self.known)
 
     @cached_property
     def all(self) -> str:
@@ -119,14 +184,43 @@ class Heard:
         return claims.folded("\n".join((self.persons, self.agent, self.shown, self._given)))
 
     @cached_property
+    def _dates(self) -> set[str]:
+        return claims.dates(self.all)
+
+    def may_mean(self, day: str) -> bool:
+        """Whether a day (`2026-11-29`) may be what the session spoke of; no for one that it cannot have come to.
+
+        Words such as "next week" are in any language, so a day that lies as far from the session's as they reach counts
+        as said: some weeks, whole weeks, months or years, as many days as the session names, the edges of a month.
+        """
+        if day in self._dates or day.replace("-", "") in self.all:
+            return True
+        try:
+            meant = date.fromisoformat(day)
+            near = [(meant - held).days for held in map(date.fromisoformat, self.days)]
+        except ValueError:
+            return False
+        is_edge = meant.day == 1 or (meant + timedelta(1)).day == 1
+        is_reached = any(
+            abs(days) <= _DAYS_NEAR or days % 7 == 0 or _has_number(self.all, abs(days)) for days in near
+        )
+        is_same_day = any(held.endswith(day[-3:]) for held in self.days)
+        return is_edge or is_reached or is_same_day or claims.names_day(self.all, meant.month, meant.day)
+
+    @cached_property
     def all_by_persons(self) -> str:
         """What persons said, as facts are looked for in it."""
         return claims.folded(self.persons)
 
     @cached_property
-    def persons_words(self) -> Words:
+    def persons_own(self) -> str:
         """What persons said themselves: without what they quoted or pasted as code."""
-        return Words(_PASTED.sub("", self.persons))
+        return _PASTED.sub("", self.persons)
+
+    @cached_property
+    def persons_words(self) -> Words:
+        """The words of that."""
+        return Words(self.persons_own)
 
     @cached_property
     def agents_words(self) -> Words:
@@ -139,6 +233,62 @@ class Heard:
         return Words(self.commands)
 
     @cached_property
+    def used(self) -> str:
+        """What persons said, and what was given to calls that did something and did not fail; folded."""
+        return claims.folded(f"{self.persons}\n{self._used}")
+
+    @cached_property
+    def own(self) -> str:
+        """That, and what came of such calls; folded."""
+        return f"{self.used}\n{claims.folded(self._ran)}"
+
+    @cached_property
+    def used_words(self) -> Words:
+        """The words of what was given to calls that did something and did not fail."""
+        return Words(self._used)
+
+    @cached_property
+    def own_words(self) -> Words:
+        """The words of what calls did and what came of it."""
+        return Words(f"{self._used}\n{self._ran}")
+
+    @cached_property
+    def worked_answers(self) -> str:
+        """The answers of turns in which something was done; folded."""
+        return claims.folded(self._worked)
+
+    @cached_property
+    def looked(self) -> str:
+        """What the web showed; folded."""
+        return claims.folded(self._looked)
+
+    @cached_property
+    def read_folded(self) -> str:
+        """What files showed; folded."""
+        return "\n".join(each.folded for each in self.reads)
+
+    @cached_property
+    def read_words(self) -> Words:
+        """The words of what files and the web showed."""
+        return Words("\n".join((*(each.text for each in self.reads), self._looked)))
+
+    @cached_property
+    def read_paths(self) -> frozenset[str]:
+        """The paths of the files that were read."""
+        return frozenset(path.casefold() for each in self.reads for path in each.paths)
+
+    @cached_property
+    def ordered(self) -> str:
+        """What stands near a place where a tool's text says what is to be done; folded.
+
+        What ran speaks of much that must be so: of that only what tells to bring something in or out counts.
+        """
+        read = "\n".join((*(each.text for each in self.reads), self._looked))
+        found = [near for near in _ordering(read) if claims.is_doing(near)]
+        found += [near for near in _ordering(self.shown) if claims.is_doing(near, only_carrying=True)]
+        return claims.folded("\n".join(found))
+
+    @cached_property
     def shown_words(self) -> Words:
         """What tools showed, names of files among it."""
         return Words(f"{self.shown}\n{self._given}")
@@ -149,7 +299,7 @@ class Heard:
         text = f"{self.shown}\n{self._given}"
         found = dict.fromkeys(
             frozenset(claims.content(text[max(0, at - _RULE_BEFORE) : at + _RULE_AFTER]))
-            for at in _spread(text)
+            for at in _spread(claims.rules_in(text))
         )
         return list(found)
 
@@ -172,13 +322,31 @@ class Heard:
         return flat(self.persons)
 
 
-def _spread(text: str) -> Iterator[int]:
-    """The places of words that make a rule, each stretch of text once."""
+def _has_number(text: str, number: int) -> bool:
+    return re.search(rf"(?<!\d){number}(?!\d)", text) is not None
+
+
+def _spread(places: Iterable[int]) -> Iterator[int]:
+    """The places of words that tell what is to be done, each stretch of text once."""
     last = -_RULE_BEFORE
-    for at in claims.rules_in(text):
+    for at in places:
         if at - last >= _RULE_BEFORE // 2:
             yield at
             last = at
+
+
+def _ordering(text: str) -> Iterator[str]:
+    """What stands around each place of a text that says what is to be done."""
+    places = {*claims.rules_in(text), *claims.orders_in(text)}
+    return (_near(text, at) for at in _spread(sorted(places)))
+
+
+def _near(text: str, at: int) -> str:
+    """What stands around a place of a text, in whole words."""
+    start, end = max(0, at - _RULE_BEFORE), at + _RULE_AFTER
+    start = text.find(" ", start, at) + 1 if start else 0
+    cut = text.rfind(" ", at, end) if end < len(text) else -1
+    return text[start : cut if cut > 0 else end]
 
 
 def _sentence(text: str, at: int) -> str:
@@ -204,7 +372,7 @@ def is_memory(call: turns.Call) -> bool:
     """Whether a call reads our own memory, or writes into a client's: then it tells nothing new."""
     if "neosian" in call.tool.lower():
         return True
-    lines = [value for key in calls.COMMANDS if isinstance(value := call.input.get(key), str)]
+    lines = means.lines_of(call.input)
     if any(_OURS.search(line) for line in lines):
         return True
     written = [found for line in lines for found in _WRITTEN.findall(line)]
@@ -214,12 +382,16 @@ def is_memory(call: turns.Call) -> bool:
 
 def _commands(call: turns.Call) -> Iterator[str]:
     """The commands that a call ran, but those that only read or say something."""
-    for key in calls.COMMANDS:
-        line = call.input.get(key)
-        for part in re.split(r"[;&|\n]+", line) if isinstance(line, str) else ():
+    for line in means.lines_of(call.input):
+        for part in re.split(r"[;&|\n]+", line):
             words = part.split()
             if words and words[0].rpartition("/")[2] not in _READERS:
                 yield part
+
+
+def _hosts(given: Mapping[str, Any]) -> Iterator[str]:
+    """The hosts of the addresses in a call's input."""
+    return (host.casefold() for text in _texts(given) for host in _HOST.findall(text))
 
 
 def _texts(value: Any) -> Iterator[str]:

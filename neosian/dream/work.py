@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from neosian import calls, speech, turns
+from neosian import speech, turns
 from neosian.dream import shell
+from neosian.dream.means import lines_of
 
 _PATH_KEYS = ("file_path", "notebook_path", "path", "filePath", "target_file", "filename", "file")
 _EDITING = re.compile(r"edit|write|replace|create_file|insert|apply_?patch", re.IGNORECASE)
@@ -103,7 +103,7 @@ def steps(turn: turns.Turn, roots: Roots) -> Iterator[Run | Edit]:
     for call in turn.calls:
         here = directory(turn, call.line)
         where = shell.Where(roots.of(here), here)
-        if lines := _lines(call.input):
+        if lines := lines_of(call.input):
             for line in lines:
                 yield from _runs(line, call, where)
         elif call.ok is not False and _EDITING.search(call.tool):
@@ -111,19 +111,6 @@ def steps(turn: turns.Turn, roots: Roots) -> Iterator[Run | Edit]:
                 seen = shell.inside(path, where.root) if path.startswith("/") else where.moved(path).folder()
                 if seen and not _NOBODYS.search(seen):
                     yield Edit(seen)
-
-
-def _lines(given: Mapping[str, Any]) -> list[str]:
-    """The shell's lines of a call's input."""
-    found = []
-    for key in calls.COMMANDS:
-        value = given.get(key)
-        if isinstance(value, list) and all(isinstance(word, str) for word in value):
-            is_shell = len(value) == 3 and value[1] in ("-lc", "-c")
-            found.append(value[2] if is_shell else shlex.join(value))
-        elif isinstance(value, str):
-            found.append(value)
-    return found
 
 
 def _paths(given: Mapping[str, Any]) -> list[str]:
