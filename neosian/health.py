@@ -15,6 +15,7 @@ from neosian import (
     documents,
     files,
     install,
+    made,
     matter,
     mcp_install,
     output,
@@ -25,7 +26,8 @@ from neosian import (
     turns,
     wiring,
 )
-from neosian.clients.installers import SERVED, installer
+from neosian.clients.installers import SERVED, installer, trust
+from neosian.clients.mcp_clients import PROJECT, USER
 from neosian.dream import schedule, state
 from neosian.errors import NeosianError
 from neosian.index import Index
@@ -112,7 +114,8 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
     _, wrong = config.load(home)
     if wrong:
         _problem(problems, "settings", wrong, f"open {os.path.join(home, 'config.toml')} in an editor")
-    if os.path.isdir(home) and (why := _why_no_launcher(os.fspath(launcher_path(Path(home))))):
+    is_used = os.path.isdir(home) and files.names(home) != [made.FILE]
+    if is_used and (why := _why_no_launcher(os.fspath(launcher_path(Path(home))))):
         _problem(problems, "launcher", why, "neosian doctor --fix")
 
 
@@ -375,7 +378,8 @@ def _state(name: str, levels: dict[str, list[str]], is_heard: bool) -> tuple[str
     if not levels["hooks"]:
         return "heard" if is_heard else "not set up", again
     if not is_heard:
-        return "never fired", known.TRUST or f"start {known.TITLE} and say something"
+        level = USER if USER in levels["hooks"] else PROJECT
+        return "never fired", trust(name, level) or f"start {known.TITLE} and say something"
     return "heard", ""
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from neosian import files, scope, settings
+from neosian import files, made, scope, settings
 from neosian.errors import NeosianError, UsageError
 
 BACKUP = ".neosian-backup"
@@ -114,9 +114,9 @@ class Plan:
 
     ``before`` and ``after`` are its bytes, None where there is no file; ``backup`` is what the file beside
     it is to hold, None for no such file. ``fragment`` is the settings that come or go, ``names`` what is in
-    it. ``refused`` says why the change cannot be made. ``folders_in``: when the file goes, so do the folders
-    around it that are empty then, up to this one; "" where they stay. ``private``: a new file is for its owner's
-    eyes. ``lock`` is the folder that whoever writes the file makes meanwhile, "" where its client has no such habit.
+    it. ``refused`` says why the change cannot be made. ``home`` is neosian's own folder, in which it is noted which
+    folders were made for the file: these go with it. ``private``: a new file is for its owner's eyes. ``lock`` is the
+    folder that whoever writes the file makes meanwhile, "" where its client has no such habit.
     """
 
     file: str
@@ -125,10 +125,10 @@ class Plan:
     backup: bytes | None
     fragment: Any
     names: tuple[str, ...]
+    home: str
     version: str | None = None
     warnings: tuple[str, ...] = ()
     refused: NeosianError | None = None
-    folders_in: str = ""
     private: bool = False
     lock: str = ""
 
@@ -159,7 +159,7 @@ def look(file: str, decode: Callable[[str, bytes], str] = settings.decode, empty
 def checked(plan: Plan) -> Plan:
     """The plan, refused where the disk would refuse it."""
     why = settings.why_not_writable(plan.file) if plan.changed else ""
-    return replace(plan, refused=NeosianError(why)) if why else plan
+    return replace(plan, refused=NeosianError(why, settings.to_look(plan.file))) if why else plan
 
 
 def carry_out(plan: Plan) -> None:
@@ -170,17 +170,18 @@ def carry_out(plan: Plan) -> None:
     if plan.refused is not None:
         raise plan.refused
     if plan.changed:
-        if plan.after is not None:
-            _make_folder(plan.file)
+        made_for_it = _folders_for(plan.file) if plan.after is not None else []
         with settings.held(plan.lock) if plan.lock else nullcontext():
             settings.check_unmoved(plan.file, plan.before)
             if plan.backup is not None:
                 _save_backup(plan, plan.backup)
             settings.save(plan.file, plan.after, plan.before, private=plan.private)
+        if plan.after is not None:
+            made.remember(plan.file, made_for_it, plan.home)
     if plan.backup is None:
         _remove_backup(plan)
-    if plan.changed and plan.after is None and plan.folders_in:
-        _remove_folders(os.path.dirname(plan.file), plan.folders_in)
+    if plan.changed and plan.after is None:
+        made.leave(plan.file, plan.home)
 
 
 # Where -------------------------------------------------------------------------------------------
@@ -234,26 +235,20 @@ def is_no_project(folder: str) -> bool:
     )
 
 
-def _make_folder(file: str) -> None:
-    """Make a project's folder for the client's settings; that of a user is there, or was refused."""
-    folder = os.path.dirname(file)
+def _folders_for(file: str) -> list[str]:
+    """Make what is missing of a project's folder for the client's settings; that of a user is there, or was refused."""
     try:
-        os.makedirs(folder, exist_ok=True)
+        return made.folders_for(file)
     except OSError as error:
-        raise NeosianError(f"{folder} cannot be made: {error.strerror}.") from None
-
-
-def _remove_folders(folder: str, top: str) -> None:
-    """Remove a folder and those around it below ``top`` that are empty; one that is not, or is a link, stays."""
-    while folder != top and os.path.commonpath([folder, top]) == top:
-        try:
-            os.rmdir(folder)
-        except OSError:
-            return
-        folder = os.path.dirname(folder)
+        raise NeosianError(f"{os.path.dirname(file)} cannot be made: {error.strerror}.") from None
 
 
 # What a command spells out -----------------------------------------------------------------------
+
+
+def home(wish: Wish) -> str:
+    """Neosian's own folder, be it written down or the one of this moment."""
+    return str(root(wish) or scope.home())
 
 
 def root(wish: Wish) -> Path | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import stat
 import time
 from collections.abc import Iterator
@@ -35,6 +36,11 @@ _DEAD = 10.0  # seconds after which the lock of another program's writer counts 
 def in_an_editor(file: str) -> str:
     """What is left to try with a file that only a person can mend."""
     return f"open {file} in an editor"
+
+
+def to_look(file: str) -> str:
+    """What is left to try with a file that may not be written or read: whose it is, and who may."""
+    return f"ls -ld {shlex.quote(file)} {shlex.quote(os.path.dirname(file))}"
 
 
 class NotPlain(NeosianError):
@@ -292,10 +298,10 @@ def read(file: str) -> bytes | None:
     """The bytes of a settings file, None where there is none (a dangling link counts as none)."""
     try:
         if os.path.exists(file) and not os.path.isfile(file):
-            raise NeosianError(f"{file} is no file, so no settings can stand there.")
+            raise NeosianError(f"{file} is no file, so no settings can stand there.", to_look(file))
         return files.read(file)
     except OSError as error:
-        raise NeosianError(f"{file} cannot be read: {error.strerror}.") from None
+        raise NeosianError(f"{file} cannot be read: {error.strerror}.", to_look(file)) from None
 
 
 def check_unmoved(file: str, seen: bytes | None) -> None:
@@ -333,7 +339,7 @@ def save(file: str, data: bytes | None, seen: bytes | None, *, private: bool = F
     made of: a file that has moved on since is left alone.
     """
     if why := why_not_writable(file):
-        raise NeosianError(why)
+        raise NeosianError(why, to_look(file))
     target = os.path.realpath(file)
     try:
         check_unmoved(file, seen)

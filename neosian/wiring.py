@@ -17,10 +17,10 @@ from neosian import fastjson, files, install, mcp_install, merging
 from neosian.clients import adapter
 from neosian.clients.hook_files import Environ
 from neosian.clients.installers import hooks_of, installer
+from neosian.clients.mcp_clients import USER
 from neosian.launcher import read_line
 from neosian.merging import Plan
 
-USER, PROJECT = "user", "project"
 HOOKS, SERVER = "hooks", "server"
 
 

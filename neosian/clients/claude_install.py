@@ -15,7 +15,7 @@ from neosian import settings
 from neosian.clients import claude_code, mcp_clients
 from neosian.clients.claude_code import EVENTS
 from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version
-from neosian.clients.mcp_clients import Client, Environ, below_home
+from neosian.clients.mcp_clients import PROJECT, Client, Environ, below_home
 
 NAME = claude_code.NAME
 TITLE = claude_code.TITLE
@@ -24,7 +24,10 @@ ADVICE = (
     "User level (--user) is advised: one install then serves every project, and Claude Code started in a "
     "subdirectory of a project reads no project hooks."
 )
-TRUST = ""
+TRUST = {
+    PROJECT: "Claude Code runs what a project brings only when you say so: start claude there, trust the folder, and "
+    "let it use the project's MCP server when it asks."
+}
 VERIFIED = True
 OWN_MEMORY = "CLAUDE.md files, and the memory folders below its own folder's projects"
 FORGIVING: Version = (2, 1, 332)  # the oldest seen to skip one bad hook entry and keep the rest of the file

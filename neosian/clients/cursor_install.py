@@ -1,4 +1,4 @@
-"""Cursor's settings: where its hooks and its MCP servers stand. From its documentation, not run."""
+"""Cursor's settings: where its hooks and its MCP servers stand. From its documentation and its package, not run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from neosian.clients import cursor
 from neosian.clients.hook_files import FLAT, HookFile, version_in
 from neosian.clients.mcp_clients import (
     JSON,
+    PROJECT,
     Client,
     Environ,
     below_home,
@@ -23,7 +24,9 @@ ADVICE = (
     "User level (--user) is advised: one install then serves every project. Where Cursor is set to run Claude Code's "
     "hooks too, what comes through both lines is recorded once."
 )
-TRUST = "Cursor runs a project's hooks only in a workspace that you trust: open the folder in it and say so."
+TRUST = {
+    PROJECT: "Cursor runs a project's hooks only in a workspace that you trust: open the folder in it and say so."
+}
 VERIFIED = False
 OWN_MEMORY = "rules and memories of its own, below .cursor and in its settings"
 version = version_in
@@ -53,5 +56,5 @@ MCP = Client(
     format=JSON,
     entry=program_and_arguments,
     words=of_program_and_arguments,
-    note=unverified(TITLE),
+    note=unverified(TITLE, source="its documentation and its published package"),
 )

@@ -8,7 +8,13 @@ from neosian import settings
 from neosian.clients import gemini_cli
 from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version, version_in
 from neosian.clients.mcp_clients import JSON_WITH_COMMENTS as WITH_COMMENTS
-from neosian.clients.mcp_clients import Client, Environ, of_program_and_arguments, program_and_arguments
+from neosian.clients.mcp_clients import (
+    PROJECT,
+    Client,
+    Environ,
+    of_program_and_arguments,
+    program_and_arguments,
+)
 
 NAME = gemini_cli.NAME
 TITLE = gemini_cli.TITLE
@@ -17,11 +23,11 @@ ADVICE = (
     "User level (--user) is advised: one install then serves every project, and Gemini CLI reads a project's "
     "settings only where it was started in that folder, and only where the folder is trusted."
 )
-TRUST = (
-    "Gemini CLI runs a project's hooks and MCP servers only in a folder that you trust: start `gemini` there once and "
-    "say so when it asks, or set GEMINI_CLI_TRUST_WORKSPACE=true (--skip-trust is not enough). Hooks of the user's "
-    "settings need no trust."
-)
+TRUST = {
+    PROJECT: "Gemini CLI runs a project's hooks and MCP servers only in a folder that you trust: start `gemini` there "
+    "once and say so when it asks, or set GEMINI_CLI_TRUST_WORKSPACE=true (--skip-trust is not enough). Hooks of the "
+    "user's settings need no trust."
+}
 VERIFIED = True
 OWN_MEMORY = "GEMINI.md files, and the memory folders below its own folder's tmp"
 version = version_in
@@ -74,5 +80,5 @@ MCP = Client(
     format=WITH_COMMENTS,
     entry=program_and_arguments,
     words=of_program_and_arguments,
-    note="Gemini CLI starts a project's servers only in a folder that you trust.",
+    project_note="Gemini CLI starts a project's servers only in a folder that you trust.",
 )

@@ -8,16 +8,25 @@ from typing import Any
 
 from neosian.clients import opencode
 from neosian.clients.hook_files import OWN, HookFile, version_in
-from neosian.clients.mcp_clients import JSON_WITH_COMMENTS, Client, Entry, Environ, config_folder
+from neosian.clients.mcp_clients import (
+    JSON_WITH_COMMENTS,
+    PROJECT,
+    USER,
+    Client,
+    Entry,
+    Environ,
+    config_folder,
+)
 
 NAME = opencode.NAME
 TITLE = opencode.TITLE
 PROGRAM = "opencode"
 ADVICE = ""
-TRUST = (
+_FETCHES = (
     "Start OpenCode once with a network: with its first plugin it fetches a package of its own before it begins, half "
     "a minute once; without a network each start takes more than a minute."
 )
+TRUST = {USER: _FETCHES, PROJECT: _FETCHES}
 VERIFIED = True
 OWN_MEMORY = "AGENTS.md files"
 version = version_in

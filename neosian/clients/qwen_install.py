@@ -8,7 +8,13 @@ from neosian import settings
 from neosian.clients import qwen_code
 from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version, version_in
 from neosian.clients.mcp_clients import JSON_WITH_COMMENTS as WITH_COMMENTS
-from neosian.clients.mcp_clients import Client, Environ, of_program_and_arguments, program_and_arguments
+from neosian.clients.mcp_clients import (
+    PROJECT,
+    Client,
+    Environ,
+    of_program_and_arguments,
+    program_and_arguments,
+)
 
 NAME = qwen_code.NAME
 TITLE = qwen_code.TITLE
@@ -17,10 +23,10 @@ ADVICE = (
     "User level (--user) is advised: one install then serves every project, and Qwen Code reads a project's settings "
     "only where it was started in that folder."
 )
-TRUST = (
-    "Where folder trust is switched on in Qwen Code (it is off at first), a project's hooks run only in a folder that "
-    "you trust: start `qwen` there once and say so when it asks."
-)
+TRUST = {
+    PROJECT: "Where folder trust is switched on in Qwen Code (it is off at first), a project's hooks run only in a "
+    "folder that you trust: start `qwen` there once and say so when it asks."
+}
 VERIFIED = True
 OWN_MEMORY = "QWEN.md files, and the memory folders below its own folder"
 version = version_in
@@ -74,5 +80,5 @@ MCP = Client(
     entry=program_and_arguments,
     words=of_program_and_arguments,
     calls_itself="qwen-cli",
-    note="At its next start in a project Qwen Code asks whether the project's server may run.",
+    project_note="At its next start in a project Qwen Code asks whether the project's server may run.",
 )

@@ -8,6 +8,7 @@ import sys
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
     JSON_WITH_COMMENTS,
+    PROJECT,
     Client,
     Environ,
     app_folder,
@@ -22,7 +23,7 @@ NAME = "zed"
 TITLE = "Zed"
 PROGRAM = "zed"
 ADVICE = ""
-TRUST = "Zed starts a project's servers only in a worktree that you trust."
+TRUST = {PROJECT: "Zed starts a project's servers only in a worktree that you trust."}
 VERIFIED = False
 OWN_MEMORY = "rules of its own, and those of other agents"
 HOOKS = None
