@@ -234,10 +234,8 @@ def trust(client: str) -> str:
     return installer(client).TRUST
 
 
-def own_memories(clients: Sequence[str]) -> list[str]:
-    """The memories that the clients keep themselves, which are left alone."""
-    return [
-        f"{installer(name).TITLE} ({installer(name).OWN_MEMORY})"
-        for name in clients
-        if installer(name).OWN_MEMORY
-    ]
+def own_memories(clients: Sequence[str], wish: Wish, environ: Environ, cwd: str) -> list[str]:
+    """The memories that the clients keep themselves and that are on, or may be: these are left alone."""
+    project = merging.project_folder(merging.Wish("", folder=wish.folder), cwd) if wish.project else None
+    found = ((installer(name).TITLE, installer(name).own_memory(environ, project)) for name in clients)
+    return [f"{title} ({memory})" for title, memory in found if memory]

@@ -59,21 +59,21 @@ def _install(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
     if not steps:
         known = ", ".join(installer(name).TITLE for name in SERVED)
         raise NeosianError(f"No client was found here; known are: {known}.", "neosian setup --client NAME")
-    is_written = args.write or (_show_plan(args, wish, steps) and _asked("Write this?"))
+    is_written = args.write or (_show_plan(args, wish, cwd, steps) and _asked("Write this?"))
     if is_written:
         setup.write_launcher(wish)
         steps = setup.carry_out(steps, wish, os.environ, cwd, is_install=True)
         _tell(args, steps, "written")
     if args.json:
-        output.as_json(_as_json(args, wish, steps))
+        output.as_json(_as_json(args, wish, cwd, steps))
     else:
-        _guide(args, wish, steps, is_written)
+        _guide(args, wish, cwd, steps, is_written)
     return _status(args, steps) if is_written else 0
 
 
 def _uninstall(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
     steps = setup.plan_removal(wish, os.environ, cwd)
-    is_written = args.write or (_show_plan(args, wish, steps) and _asked(_question(args)))
+    is_written = args.write or (_show_plan(args, wish, cwd, steps) and _asked(_question(args)))
     gone: list[str] = []
     if is_written:
         steps = setup.carry_out(steps, wish, os.environ, cwd, is_install=False)
@@ -83,7 +83,7 @@ def _uninstall(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
         if args.memory:
             gone.append(setup.forget(wish))
     if args.json:
-        output.as_json({**_as_json(args, wish, steps), "removed": gone})
+        output.as_json({**_as_json(args, wish, cwd, steps), "removed": gone})
     elif is_written:
         for path in gone:
             output.text(f"removed: {path}")
@@ -107,7 +107,7 @@ def _question(args: argparse.Namespace) -> str:
 # What is shown -----------------------------------------------------------------------------------
 
 
-def _show_plan(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step]) -> bool:
+def _show_plan(args: argparse.Namespace, wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> bool:
     """Show the steps with their differences; whether there is anything to do."""
     if args.json:
         return False
@@ -124,6 +124,8 @@ def _show_plan(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step]
             output.text(f"The home would go, with all that was recorded: {launcher.parent.parent}")
         return bool(changes) or launcher.exists() or args.memory
     output.text(f"\nThe launcher that the hooks call: {launcher}")
+    if left := _left_alone(wish, cwd, steps):
+        output.text(left)
     return bool(changes)
 
 
@@ -148,7 +150,9 @@ def _tell(args: argparse.Namespace, steps: Sequence[Step], verb: str) -> None:
         output.text(_table(steps, verb))
 
 
-def _guide(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step], is_written: bool) -> None:
+def _guide(
+    args: argparse.Namespace, wish: setup.Wish, cwd: str, steps: Sequence[Step], is_written: bool
+) -> None:
     """What a person has to know and to do beside what is written."""
     for warning in dict.fromkeys(
         warning
@@ -158,13 +162,12 @@ def _guide(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step], is
     ):
         output.note(f"warning: {warning}")
     _say_refused(steps)
-    wired = list(dict.fromkeys(step.client for step in steps if step.state in (CHANGE, RIGHT, BY_HAND)))
-    for client in wired:
+    for client in _wired(steps):
         if trust := setup.trust(client):
             title = installer(client).TITLE
             output.note(trust if title in trust else f"{title}: {trust}")
-    if memories := setup.own_memories(wired):
-        output.note(f"Left alone, memories that the clients keep themselves: {'; '.join(memories)}.")
+    if args.write and (left := _left_alone(wish, cwd, steps)):
+        output.note(left)
     if not is_written and not _is_asking():
         output.note(f"To write it: {_again(args)}")
     elif is_written and (started := [step for step in steps if step.state == CHANGE]):
@@ -172,6 +175,18 @@ def _guide(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step], is
         if backups:
             output.note(f"As the files were before: {', '.join(dict.fromkeys(backups))}")
         output.note("next: start a client anew, say something, then see neosian status")
+
+
+def _wired(steps: Sequence[Step]) -> list[str]:
+    return list(dict.fromkeys(step.client for step in steps if step.state in (CHANGE, RIGHT, BY_HAND)))
+
+
+def _left_alone(wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> str:
+    """The line of the plan about memories that go on beside ours; "" where there are none."""
+    memories = setup.own_memories(_wired(steps), wish, os.environ, cwd)
+    return (
+        f"Left alone, memories that the clients keep themselves: {'; '.join(memories)}." if memories else ""
+    )
 
 
 def _say_refused(steps: Sequence[Step]) -> None:
@@ -182,7 +197,7 @@ def _say_refused(steps: Sequence[Step]) -> None:
             output.note(said + (f"\n  try: {step.hint}" if step.hint else ""))
 
 
-def _as_json(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step]) -> dict[str, Any]:
+def _as_json(args: argparse.Namespace, wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> dict[str, Any]:
     clients = list(dict.fromkeys(step.client for step in steps))
     return {
         "written": bool(args.write), "launcher": str(setup.launcher(wish)),
@@ -196,7 +211,7 @@ def _as_json(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step]) 
             for step in steps
         ],
         "trust": {name: said for name in clients if (said := setup.trust(name))},
-        "own_memories": setup.own_memories(clients),
+        "own_memories": setup.own_memories(clients, wish, os.environ, cwd),
     }  # fmt: skip
 
 
