@@ -364,10 +364,8 @@ def fragment(step: Step) -> str:
     return installer(step.client).MCP.format.show(step.plan.fragment)
 
 
-def own_memories(clients: Sequence[str]) -> list[str]:
-    """The memories that the clients keep themselves, which are left alone."""
-    return [
-        f"{installer(name).TITLE} ({installer(name).OWN_MEMORY})"
-        for name in clients
-        if installer(name).OWN_MEMORY
-    ]
+def own_memories(clients: Sequence[str], wish: Wish, environ: Environ, cwd: str) -> list[str]:
+    """The memories that the clients keep themselves and that are on, or may be: these are left alone."""
+    project = merging.project_folder(merging.Wish("", folder=wish.folder), cwd) if wish.project else None
+    found = ((installer(name).TITLE, installer(name).own_memory(environ, project)) for name in clients)
+    return [f"{title} ({memory})" for title, memory in found if memory]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -281,7 +284,6 @@ def test_the_installer_says_what_a_person_has_to_know(client: str) -> None:
     assert (module.HOOKS is not None) == (client in RECORDED)
     assert set(module.TRUST) <= {USER, PROJECT}
     assert all(said.endswith(".") for said in module.TRUST.values())
-    assert module.OWN_MEMORY
     assert module.version("no version here") is None
 
 
@@ -293,6 +295,22 @@ def test_no_two_clients_claim_the_same_caller() -> None:
 def test_every_client_is_in_both_registries() -> None:
     assert set(MODULES) <= set(INSTALLERS)
     assert tuple(MODULES) == clients.CLIENTS
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="the system does not tell it")
+@pytest.mark.parametrize(
+    ("outer", "inner", "client"),
+    [
+        ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "codex"),
+        ("CODEX_SESSION_ID", "CLAUDE_CODE_SESSION_ID", "claude-code"),
+    ],
+)
+def test_of_agents_within_each_other_the_inner_one_calls(outer: str, inner: str, client: str) -> None:
+    says = "import os; from neosian.clients import calling; print(*calling(os.environ))"
+    within = f'{inner}=inner "{sys.executable}" -c "{says}"; true'
+    shell = ["/bin/sh", "-c", f"/bin/sh -c '{within}'; true"]
+    done = subprocess.run(shell, env={outer: "outer"}, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{client} inner\n"
 
 
 def test_every_template_is_of_a_client() -> None:

@@ -138,7 +138,6 @@ def test_the_steps_that_a_person_has_to_take_are_told(run: Run, clients: Path) -
     said = run("--write").err
     for client in SERVED:
         assert trust(client, USER) in said
-        assert installer(client).OWN_MEMORY in said
         if installer(client).MCP.adds:
             assert f"try: {installer(client).MCP.adds}" in said
 
@@ -173,6 +172,31 @@ def test_cursor_is_known_from_its_package_too(run: Run, clients: Path) -> None:
     said = run("--client", "cursor").err
     assert said.count("Not verified") == 1
     assert "its documentation and its published package" in said
+
+
+def test_a_line_of_the_plan_says_which_memories_of_their_own_are_on_and_leaves_them(
+    run: Run, clients: Path
+) -> None:
+    switches = clients / ".codex" / "config.toml"
+    switches.write_text("[features]\nmemories = true\n", encoding="utf-8")
+    (clients / ".claude" / "settings.json").write_text('{"autoMemoryEnabled": false}', encoding="utf-8")
+    line = next(line for line in run().out.splitlines() if line.startswith("Left alone"))
+    assert "Codex (memories are on); " in line
+    assert "Windsurf (memories of Cascade, unknown whether on)" in line
+    assert "Claude Code" not in line
+    assert line in run("--write").err
+    assert switches.read_text("utf-8") == "[features]\nmemories = true\n"
+    assert (
+        json.loads((clients / ".claude" / "settings.json").read_text("utf-8"))["autoMemoryEnabled"] is False
+    )
+
+
+def test_a_memory_that_a_project_switches_off_is_off_there(run: Run, clients: Path, project: Path) -> None:
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.local.json").write_text('{"autoMemoryEnabled": false}', encoding="utf-8")
+    claude = ("--client", "claude-code", "--json")
+    assert run(*claude).json()["own_memories"] == ["Claude Code (auto memory is on)"]
+    assert run("--project", *claude).json()["own_memories"] == []
 
 
 @pytest.mark.parametrize("client", SERVED)

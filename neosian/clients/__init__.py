@@ -3,6 +3,7 @@ are installed."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 from neosian.errors import UsageError
@@ -128,12 +129,38 @@ def true_client(named: str, payload: dict[str, Any]) -> str:
 
 def calling(environ: Mapping[str, str]) -> tuple[str, str] | None:
     """Client and session of the agent that started this process, as its marks in the environment tell; None for a
-    person."""
-    for client in CLIENTS:
-        session = adapter(client).session_of(environ)
-        if session:
-            return client, session
-    return None
+    person. An agent that was started from another one's shell has that one's marks beside its own: it counts."""
+    found = {client: session for client in CLIENTS if (session := adapter(client).session_of(environ))}
+    client = next(iter(found), "") if len(found) < 2 else _innermost(found)
+    return (client, found[client]) if client else None
+
+
+def _innermost(found: Mapping[str, str]) -> str:
+    """Of several clients the one whose mark came last: the first process above this one without it is that client.
+
+    Where the system does not tell the environment of others (only Linux does, in ``/proc``), the first by name.
+    """
+    process = os.getppid()
+    while process > 1:
+        above, environ = _process(process)
+        without = [client for client in found if adapter(client).session_of(environ) != found[client]]
+        if without:
+            return without[0]
+        process = above
+    return next(iter(found))
+
+
+def _process(number: int) -> tuple[int, dict[str, str]]:
+    """The parent of a process, and the environment that it was started with; (0, {}) where neither is told."""
+    try:
+        with open(f"/proc/{number}/environ", "rb") as file:
+            rows = os.fsdecode(file.read()).split("\0")
+        with open(f"/proc/{number}/stat", "rb") as file:
+            stat = file.read()
+    except OSError:
+        return 0, {}
+    # The second field is the program's name in brackets, which may hold anything.
+    return int(stat[stat.rindex(b")") :].split()[2]), dict(row.split("=", 1) for row in rows if "=" in row)
 
 
 def loaded(name: str) -> Any:

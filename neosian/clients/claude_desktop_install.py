@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
     JSON,
@@ -22,13 +23,17 @@ PROGRAM = ""
 ADVICE = ""
 TRUST: dict[str, str] = {}
 VERIFIED = False
-OWN_MEMORY = "memory of the account, kept by its maker"
 HOOKS = None
 version = version_in
 
 
 def _desktop_home(environ: Environ, platform: str = sys.platform) -> str:
     return app_folder(environ, "Claude", platform)
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """The memory is of the account, and switched there."""
+    return own.unknown("memory of the account")
 
 
 MCP = Client(

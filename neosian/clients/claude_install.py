@@ -1,7 +1,7 @@
 """Claude Code's settings: where our hooks go in them, and what the client makes of the rest.
 
 Tried on Linux with Claude Code 2.1.197, the oldest supported, and 2.1.332, by starting each with some
-ninety settings files and looking whether a hook ran. Nothing here reads or writes a file.
+ninety settings files and looking whether a hook ran. Nothing here writes a file.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from neosian import settings
 from neosian.clients import claude_code, mcp_clients
+from neosian.clients import own_memory as own
 from neosian.clients.claude_code import EVENTS
 from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version
 from neosian.clients.mcp_clients import PROJECT, Client, Environ, below_home
@@ -29,10 +30,10 @@ TRUST = {
     "let it use the project's MCP server when it asks."
 }
 VERIFIED = True
-OWN_MEMORY = "CLAUDE.md files, and the memory folders below its own folder's projects"
 FORGIVING: Version = (2, 1, 332)  # the oldest seen to skip one bad hook entry and keep the rest of the file
 
 _FILE = "settings.json"
+_NO_MEMORY = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 # What a client older than the oldest supported is trusted to know.
 _EARLY = (
     "SessionStart",
@@ -228,6 +229,27 @@ HOOKS = HookFile(
     early=_EARLY,
     project_words="",
 )
+
+
+# Its own memory ----------------------------------------------------------------------------------
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """Auto memory: on unless it is switched off, by a variable first, by the nearest settings file then.
+
+    A settings file can set the variable too, and wins over the environment.
+    """
+    files = [user_file(environ)]
+    if project:
+        files += [project_file(project), os.path.join(project, ".claude", "settings.local.json")]
+    says = [environ.get(_NO_MEMORY), *own.stated(settings.parse, files, "env", _NO_MEMORY)]
+    word = next((str(value).strip().lower() for value in reversed(says) if value is not None), "")
+    if word in ("1", "true", "yes", "on"):
+        return ""
+    is_forced = word in ("0", "false", "no", "off")
+    is_off = own.switch(settings.parse, files, "autoMemoryEnabled") is False
+    return "" if is_off and not is_forced else "auto memory is on"
+
 
 MCP = Client(
     name=NAME,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
     JSON,
@@ -21,9 +22,9 @@ PROGRAM = "cline"
 ADVICE = ""
 TRUST: dict[str, str] = {}
 VERIFIED = False
-OWN_MEMORY = "rules below .clinerules, and a memory bank where a person keeps one"
 HOOKS = None
 version = version_in
+own_memory = own.none
 
 
 def _file(environ: Environ) -> str:

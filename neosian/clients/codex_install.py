@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from neosian.clients import codex
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import GROUPS, HookFile, version_in
 from neosian.clients.mcp_clients import (
     PROJECT,
@@ -27,7 +28,6 @@ ADVICE = (
 _REVIEW = "Codex runs no hook that you have not reviewed, and does not say so: start codex, say /hooks, and trust ours."
 TRUST = {USER: _REVIEW, PROJECT: _REVIEW}
 VERIFIED = True
-OWN_MEMORY = "AGENTS.md files, and the memories folder in its own folder"
 version = version_in
 
 
@@ -43,6 +43,17 @@ HOOKS = HookFile(
     user_file=lambda environ: os.path.join(_codex_home(environ), "hooks.json"),
     project_file=lambda folder: os.path.join(folder, ".codex", "hooks.json"),
 )
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """Memories: a feature that is off at first, with two switches of its own for writing and for reading them."""
+    folders = [_codex_home(environ), *([os.path.join(project, ".codex")] if project else ())]
+    files = [os.path.join(folder, "config.toml") for folder in folders]
+    states = [own.switch(TOML.parse, files, "features", name) for name in ("memories", "memory_tool")]
+    is_on = next((state for state in states if state is not None), False)
+    uses = [own.switch(TOML.parse, files, "memories", f"{verb}_memories") for verb in ("use", "generate")]
+    return "memories are on" if is_on and uses != [False, False] else ""
+
 
 MCP = Client(
     name=NAME,

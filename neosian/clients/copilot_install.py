@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from neosian.clients import copilot_cli
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import OWN, HookFile, version_in
 from neosian.clients.mcp_clients import (
     JSON,
@@ -28,7 +29,6 @@ TRUST = {
     "question, or give a single run --trust-folder. The user's own run without."
 }
 VERIFIED = True
-OWN_MEMORY = "copilot-instructions.md and AGENTS.md files"
 version = version_in
 
 _FILE = "neosian.json"
@@ -45,6 +45,12 @@ HOOKS = HookFile(
     user_file=lambda environ: os.path.join(_copilot_home(environ), "hooks", _FILE),
     project_file=lambda folder: os.path.join(folder, ".github", "hooks", _FILE),
 )
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """Copilot Memory is switched in the account."""
+    return own.unknown("Copilot Memory")
+
 
 MCP = Client(
     name=NAME,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
     JSON,
@@ -21,9 +22,9 @@ PROGRAM = "crush"
 ADVICE = ""
 TRUST: dict[str, str] = {}
 VERIFIED = False
-OWN_MEMORY = "context files such as CRUSH.md"
 HOOKS = None
 version = version_in
+own_memory = own.none
 
 
 def _home(environ: Environ) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from neosian.clients import cursor
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import FLAT, HookFile, version_in
 from neosian.clients.mcp_clients import (
     JSON,
@@ -28,8 +29,8 @@ TRUST = {
     PROJECT: "Cursor runs a project's hooks only in a workspace that you trust: open the folder in it and say so."
 }
 VERIFIED = False
-OWN_MEMORY = "rules and memories of its own, below .cursor and in its settings"
 version = version_in
+own_memory = own.none
 
 
 def _home(environ: Environ) -> str:

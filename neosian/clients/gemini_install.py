@@ -6,6 +6,7 @@ import os
 
 from neosian import settings
 from neosian.clients import gemini_cli
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version, version_in
 from neosian.clients.mcp_clients import JSON_WITH_COMMENTS as WITH_COMMENTS
 from neosian.clients.mcp_clients import (
@@ -29,7 +30,6 @@ TRUST = {
     "user's settings need no trust."
 }
 VERIFIED = True
-OWN_MEMORY = "GEMINI.md files, and the memory folders below its own folder's tmp"
 version = version_in
 
 
@@ -69,6 +69,14 @@ HOOKS = HookFile(
     early=("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd"),
     project_words="",
 )
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """What it saves in GEMINI.md files when it is asked to has no switch; what it makes of past sessions has one."""
+    files = [user_file(environ), *([project_file(project)] if project else ())]
+    is_on = own.switch(WITH_COMMENTS.parse, files, "experimental", "autoMemory")
+    return "GEMINI.md, auto memory is on" if is_on else "GEMINI.md"
+
 
 MCP = Client(
     name=NAME,

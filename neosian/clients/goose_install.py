@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
     SERVER,
@@ -30,7 +31,6 @@ PROGRAM = "goose"
 ADVICE = ""
 TRUST: dict[str, str] = {}
 VERIFIED = False
-OWN_MEMORY = "its memory extension, and .goosehints files"
 HOOKS = None
 version = version_in
 
@@ -48,6 +48,14 @@ def _extension(words: Sequence[str]) -> Entry:
 
 def _of_extension(entry: Entry) -> list[Any]:
     return of_program_and_arguments({**entry, "command": entry.get("cmd")})
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """The memory extension: off until a person switches it on."""
+    file = os.path.join(_home(environ), "config.yaml")
+    return (
+        "memory extension is on" if own.switch(YAML.parse, [file], "extensions", "memory", "enabled") else ""
+    )
 
 
 MCP = Client(

@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 from neosian.clients import GUESTS, INSTALLERS, MODULES, loaded
 from neosian.clients.hook_files import HookFile, Version
-from neosian.clients.mcp_clients import Client
+from neosian.clients.mcp_clients import Client, Environ
 
 
 class Installer(Protocol):
@@ -23,10 +23,14 @@ class Installer(Protocol):
     """By level the step that a person has to take before the client runs what stands there; none where it just does."""
     VERIFIED: bool
     """Whether it was tried with the client, and is not from documentation alone."""
-    OWN_MEMORY: str
-    """Where the client keeps a memory of its own, which is left alone."""
     HOOKS: HookFile | None
     MCP: Client
+
+    def own_memory(self, environ: Environ, project: str | None) -> str:
+        """The memory that the client keeps itself, as its settings switch it for a user, or in the folder of a project.
+
+        A few words where it is on, or where that cannot be known; "" where it is off, or where there is none.
+        """
 
     def version(self, said: str) -> Version | None:
         """The version in what the client says to ``--version``."""

@@ -11,6 +11,7 @@ import tomllib
 from typing import Any
 
 from neosian.clients import kimi_code
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import TOML, HookFile, Problem, Version, version_in
 from neosian.clients.mcp_clients import (
     JSON,
@@ -27,8 +28,8 @@ PROGRAM = "kimi"
 ADVICE = ""
 TRUST: dict[str, str] = {}
 VERIFIED = True
-OWN_MEMORY = "AGENTS.md files"
 version = version_in
+own_memory = own.none
 
 _KEYS = ("event", "matcher", "command", "timeout")
 _DROPS = "so Kimi Code takes no hook of this file"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from neosian.clients import opencode
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import OWN, HookFile, version_in
 from neosian.clients.mcp_clients import (
     JSON_WITH_COMMENTS,
@@ -28,8 +29,8 @@ _FETCHES = (
 )
 TRUST = {USER: _FETCHES, PROJECT: _FETCHES}
 VERIFIED = True
-OWN_MEMORY = "AGENTS.md files"
 version = version_in
+own_memory = own.none
 
 
 def _folder(environ: Environ) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from neosian.clients import own_memory as own
 from neosian.clients import pi
 from neosian.clients.hook_files import OWN, HookFile, version_in
 from neosian.clients.mcp_clients import (
@@ -30,8 +31,8 @@ TRUST = {
     "stands in a project's .pi folder, without a word."
 }
 VERIFIED = True
-OWN_MEMORY = "AGENTS.md files"
 version = version_in
+own_memory = own.none
 
 
 def _agent(environ: Environ) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from neosian import settings
+from neosian.clients import own_memory as own
 from neosian.clients import qwen_code
 from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version, version_in
 from neosian.clients.mcp_clients import JSON_WITH_COMMENTS as WITH_COMMENTS
@@ -28,7 +29,6 @@ TRUST = {
     "folder that you trust: start `qwen` there once and say so when it asks."
 }
 VERIFIED = True
-OWN_MEMORY = "QWEN.md files, and the memory folders below its own folder"
 version = version_in
 
 
@@ -68,6 +68,14 @@ HOOKS = HookFile(
     early=("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"),
     project_words="",
 )
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """Auto memory: on unless the nearest settings file switches it off."""
+    files = [user_file(environ), *([project_file(project)] if project else ())]
+    is_on = own.switch(WITH_COMMENTS.parse, files, "memory", "enableManagedAutoMemory")
+    return "" if is_on is False else "auto memory is on"
+
 
 MCP = Client(
     name=NAME,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
+from neosian.clients import own_memory as own
 from neosian.clients import vscode
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
@@ -29,13 +30,20 @@ TRUST = {
     PROJECT: "VS Code runs what a project brings only in a workspace that you trust: open the folder in it and say so."
 }
 VERIFIED = False
-OWN_MEMORY = "memory of its agent, and instructions below .github"
 HOOKS = None
 version = version_in
 
 
 def _home(environ: Environ, platform: str = sys.platform) -> str:
     return os.path.join(app_folder(environ, "Code", platform), "User")
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """The memory tool is on; the setting that switched it off is one that newer versions do not know any more."""
+    folders = [_home(environ), *([os.path.join(project, ".vscode")] if project else ())]
+    files = [os.path.join(folder, "settings.json") for folder in folders]
+    is_on = own.switch(JSON_WITH_COMMENTS.parse, files, "github.copilot.chat.tools.memory.enabled")
+    return own.unknown("memory tool") if is_on is False else "memory tool is on"
 
 
 MCP = Client(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
     JSON,
     Client,
+    Environ,
     below_home,
     of_program_and_arguments,
     program_and_arguments,
@@ -18,9 +20,13 @@ PROGRAM = "windsurf"
 ADVICE = ""
 TRUST: dict[str, str] = {}
 VERIFIED = False
-OWN_MEMORY = "memories and rules of its own"
 HOOKS = None
 version = version_in
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """Cascade's memories are switched in the app."""
+    return own.unknown("memories of Cascade")
 
 
 MCP = Client(

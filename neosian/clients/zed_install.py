@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from neosian.clients import own_memory as own
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
     JSON_WITH_COMMENTS,
@@ -25,9 +26,9 @@ PROGRAM = "zed"
 ADVICE = ""
 TRUST = {PROJECT: "Zed starts a project's servers only in a worktree that you trust."}
 VERIFIED = False
-OWN_MEMORY = "rules of its own, and those of other agents"
 HOOKS = None
 version = version_in
+own_memory = own.none
 
 
 def _home(environ: Environ, platform: str = sys.platform) -> str:

@@ -63,7 +63,7 @@ def _install(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
         raise NeosianError(f"No client was found here; known are: {known}.", "neosian setup --client NAME")
     is_written = args.write
     if not (args.json or args.write):
-        has_work = _show_plan(args, wish, steps)
+        has_work = _show_plan(args, wish, cwd, steps)
         _advise(steps)
         is_written = has_work and _asked("Write this?")
     if is_written:
@@ -72,9 +72,11 @@ def _install(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
         steps = setup.carry_out(steps, wish, os.environ, cwd, is_install=True)
         _tell(args, steps, "written")
     if args.json:
-        output.as_json(_as_json(args, wish, steps))
+        output.as_json(_as_json(args, wish, cwd, steps))
     elif args.write:
         _advise(steps)
+        if left := _left_alone(wish, cwd, steps):
+            output.note(left)
         _say_next(steps)
     elif is_written:
         _say_refused(_refused_since(planned, steps))
@@ -89,7 +91,7 @@ def _uninstall(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
     elsewhere = _elsewhere(args, wish, cwd)
     is_written = args.write
     if not (args.json or args.write):
-        has_work = _show_plan(args, wish, steps)
+        has_work = _show_plan(args, wish, cwd, steps)
         _say_refused(steps)
         _say_elsewhere(elsewhere)
         is_written = has_work and _asked(_question(args))
@@ -102,7 +104,7 @@ def _uninstall(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
         if args.memory:
             gone.append(setup.forget(wish))
     if args.json:
-        output.as_json({**_as_json(args, wish, steps), "removed": gone, "elsewhere": elsewhere})
+        output.as_json({**_as_json(args, wish, cwd, steps), "removed": gone, "elsewhere": elsewhere})
     elif is_written:
         for path in gone:
             output.text(f"removed: {path}")
@@ -152,10 +154,8 @@ def _question(args: argparse.Namespace) -> str:
 # What is shown -----------------------------------------------------------------------------------
 
 
-def _show_plan(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step]) -> bool:
+def _show_plan(args: argparse.Namespace, wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> bool:
     """Show the steps with their differences; whether there is anything to do."""
-    if args.json:
-        return False
     output.text(_table(steps, "would be taken out" if args.uninstall else "would be written"))
     changes = [step for step in steps if step.state == CHANGE]
     for difference in dict.fromkeys(setup.difference(step.plan) for step in changes if step.plan):
@@ -168,6 +168,8 @@ def _show_plan(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step]
             output.text(f"The home would go, with all that was recorded: {launcher.parent.parent}")
         return bool(changes) or (_takes_launcher(args) and launcher.exists()) or args.memory
     output.text(f"\nThe launcher that the hooks call: {launcher}")
+    if left := _left_alone(wish, cwd, steps):
+        output.text(left)
     return setup.needs_launcher(steps) and (bool(changes) or setup.lacks_launcher(wish))
 
 
@@ -211,8 +213,6 @@ def _advise(steps: Sequence[Step]) -> None:
     for client, trust in setup.trusts(steps).items():
         title = installer(client).TITLE
         output.note(trust if title in trust else f"{title}: {trust}")
-    if memories := setup.own_memories(setup.wired(steps)):
-        output.note(f"Left alone, memories that the clients keep themselves: {'; '.join(memories)}.")
 
 
 def _say_next(steps: Sequence[Step]) -> None:
@@ -222,6 +222,14 @@ def _say_next(steps: Sequence[Step]) -> None:
         output.note(f"As the files were before: {', '.join(dict.fromkeys(backups))}")
     if started:
         output.note("next: start a client anew, say something, then see neosian status")
+
+
+def _left_alone(wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> str:
+    """The line of the plan about memories that go on beside ours; "" where there are none."""
+    memories = setup.own_memories(setup.wired(steps), wish, os.environ, cwd)
+    return (
+        f"Left alone, memories that the clients keep themselves: {'; '.join(memories)}." if memories else ""
+    )
 
 
 def _say_refused(steps: Sequence[Step]) -> None:
@@ -234,7 +242,7 @@ def _say_refused(steps: Sequence[Step]) -> None:
             output.note("\n".join(said))
 
 
-def _as_json(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step]) -> dict[str, Any]:
+def _as_json(args: argparse.Namespace, wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> dict[str, Any]:
     return {
         "written": bool(args.write), "launcher": str(setup.launcher(wish)),
         "steps": [
@@ -249,7 +257,7 @@ def _as_json(args: argparse.Namespace, wish: setup.Wish, steps: Sequence[Step]) 
             for step in steps
         ],
         "trust": setup.trusts(steps) if not args.uninstall else {},
-        "own_memories": setup.own_memories(setup.wired(steps)),
+        "own_memories": setup.own_memories(setup.wired(steps), wish, os.environ, cwd),
     }  # fmt: skip
 
 

@@ -253,6 +253,12 @@ def told(done: subprocess.CompletedProcess[str]) -> str:
     return f"{' '.join(map(str, done.args))}\nexit {done.returncode}\n{done.stdout}{done.stderr}"
 
 
+def status_row(box: Sandbox, client: str) -> dict[str, Any]:
+    """What `neosian status` says of a client; it ends with 1 where something is wrong, and is read all the same."""
+    found = json.loads(box.neosian("status", "--json").stdout or "{}")
+    return next((row for row in found.get("clients", ()) if row["client"] == client), {})
+
+
 def from_npm(package: str, version: str, cache: Path, executable: Callable[[Path], Path | None]) -> Path:
     """Install one version of an npm package under ``cache``, once, and return its executable.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from tests.walkthrough.fake_model import Call, FakeModel, Request, Script, Step
-from tests.walkthrough.harness import HookRun, Report, Sandbox, told
+from tests.walkthrough.harness import HookRun, Report, Sandbox, status_row, told
 
 FIX = "Please fix the rounding bug in cart.py, tests first"
 AGREE = "Good. Remember: money is rounded once, at the end"
@@ -111,7 +111,7 @@ class Story:
         self.report.check("setting up twice changes no byte", same, told(again))
         doctor = self.box.neosian("doctor")
         self.report.check("the doctor finds nothing wrong", doctor.returncode == 0, told(doctor))
-        row = self._row()
+        row = status_row(self.box, self.client.NAME)
         seen = (row.get("installed"), row.get("state"), bool(row.get("hooks")))
         self.report.check("status: installed, never fired", seen == (True, "never fired", True), row)
 
@@ -127,11 +127,6 @@ class Story:
         level = () if "--user" in words else ("--project",)
         more = [word for word in words if word != "--user"]
         return self.box.neosian("setup", "--client", self.client.NAME, *level, *more, "--write")
-
-    def _row(self) -> dict[str, Any]:
-        """What `neosian status` says of the client; it ends with 1 where something is wrong, and is read all the same."""
-        found = json.loads(self.box.neosian("status", "--json").stdout or "{}")
-        return next((row for row in found.get("clients", ()) if row["client"] == self.client.NAME), {})
 
     def _files(self) -> dict[Path, bytes | None]:
         return {path: path.read_bytes() if path.exists() else None for path in self.settings}
@@ -237,5 +232,5 @@ class Story:
         )
         status = box.git("status", "--porcelain", folder=box.store)
         report.check("git status is clean", not status.stdout, told(status))
-        row = self._row()
+        row = status_row(self.box, self.client.NAME)
         report.check("status: heard, and its last turn landed", row.get("last") == "turn, landed", row)
