@@ -11,6 +11,8 @@ from typing import Any
 
 from neosian import (
     adopt,
+    clients,
+    commits,
     config,
     documents,
     files,
@@ -19,7 +21,6 @@ from neosian import (
     mcp_install,
     output,
     projects,
-    recall,
     switch,
     taking,
     turns,
@@ -46,6 +47,11 @@ _NAMED = 20
 _LOST = "this event was not recorded"
 """What the launcher writes into the log of an event that it could not keep."""
 
+Heard = dict[str, tuple[float, str]]
+"""Client -> when its last event was (seconds since 1970), and what it was."""
+_ENDED = {turns.DONE: "stop", turns.FAILED: "failure", turns.INTERRUPTED: "interrupt"}
+"""The event that a turn of this state ended with, where it is known."""
+
 
 def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
     """The whole state as plain values, clients' settings as they are for ``directory``.
@@ -54,7 +60,9 @@ def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
     lock or spool.
     """
     problems: list[dict[str, str]] = []
-    scopes = [_scope(store, problems) for store in projects.stores(home)]
+    heard: Heard = {}
+    scopes = [_scope(store, problems, heard) for store in projects.stores(home)]
+    _waiting(home, heard)
     hooks = [
         {key: value for key, value in row.items() if key != "lines"}
         for row in install.installed_hooks(os.environ, directory)
@@ -65,11 +73,11 @@ def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
         "lost": _lost(home, landed, problems), "held_up": [row["lock"] for row in scopes if row.get("lock")],
         "by_choice": _by_choice(home),
     }  # fmt: skip
-    clients = _clients(home, hooks, servers, _heard(home, scopes))
+    known = _clients(home, hooks, servers, heard)
     _home(home, problems)
     return {
         "home": home, "hooks": hooks, "mcp": servers, "scopes": scopes, "schedule": _schedule(home, problems),
-        "spool": spool, "clients": clients,
+        "spool": spool, "clients": known,
         "dream": state.now(home), "log": _log(home, landed), "problems": problems,
     }  # fmt: skip
 
@@ -157,7 +165,7 @@ def last_line(command: list[str]) -> str:
     return (said.splitlines() or [f"it ended with {done.returncode}"])[-1]
 
 
-def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
+def _scope(store: Store, problems: list[dict[str, str]], heard: Heard) -> dict[str, Any]:
     row: dict[str, Any] = {"scope": store.scope, "path": store.path}
     try:
         tip = store.repo.tip()
@@ -168,8 +176,10 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
                 f"git -C {store.path} fsck",
             )
         with Index.open(store.cache) as index:
-            row["index"] = "in step" if index.catch_up(store.repo, None) else "behind"
+            is_in_step = index.catch_up(store.repo, None)
+            row["index"] = "in step" if is_in_step else "behind"
             row |= index.counts()
+            _landed(store, index, heard, is_in_step)
             last = index.commits(act="record", limit=1)
             row["last_landing"] = turns.stamp(last[0].at) if last else None
         bad = files.names(os.path.join(store.repo.private, "bad-lines"))
@@ -320,24 +330,37 @@ def _by_choice(home: str) -> list[str]:
     return said
 
 
-def _heard(home: str, scopes: list[dict[str, Any]]) -> dict[str, tuple[float, str]]:
-    """Each client's last event: one that waits, or the last of its landed turns."""
-    last: dict[str, tuple[float, str]] = {}
-    for entry in Spool(home).peek():
-        last[entry.client] = max(last.get(entry.client, (0.0, "")), (entry.at, f"{entry.event}, waiting"))
-    for row in scopes:
-        store = projects.open_store(home, row["scope"])
-        if row.get("index") == "in step":
-            for session in recall.sessions(store, 20):
-                last[session.client] = max(
-                    last.get(session.client, (0.0, "")), (session.last, "turn, landed")
-                )
-            store.repo.close()
-    return last
+def _landed(store: Store, index: Index, heard: Heard, is_in_step: bool) -> None:
+    """Each client's last landed turn; what an index that somebody holds does not show yet is asked of git."""
+    for client, (at, how) in index.heard().items():
+        _hear(heard, client, at, f"{_ENDED.get(how, 'turn')}, landed")
+    if not is_in_step:
+        shown, tip = index.commit, store.repo.tip()
+        here = shown and store.repo.object(shown) is not None
+        for commit in commits.since(store.repo, shown if here else None, tip, None) or () if tip else ():
+            if commit.act == "record" and commit.client:
+                _hear(heard, commit.client, commit.at, "turn, landed")
+
+
+def _waiting(home: str, heard: Heard) -> None:
+    """Each client's last event that waits, through whichever client's hook line it came."""
+    for entry in Spool(home).look():
+        if entry.spooled.event == "context":
+            continue  # what we told, not what we heard
+        try:
+            event = clients.read(entry.payload, entry.spooled)
+        except NeosianError:  # a client of another release
+            _hear(heard, entry.spooled.client, entry.spooled.at, f"{entry.spooled.event}, waiting")
+        else:
+            _hear(heard, event.client, event.at, f"{event.kind}, waiting")
+
+
+def _hear(heard: Heard, client: str, at: float, what: str) -> None:
+    heard[client] = max(heard.get(client, (0.0, "")), (at, what))
 
 
 def _clients(
-    home: str, hooks: list[dict[str, Any]], servers: list[dict[str, Any]], heard: dict[str, tuple[float, str]]
+    home: str, hooks: list[dict[str, Any]], servers: list[dict[str, Any]], heard: Heard
 ) -> list[dict[str, Any]]:
     """A row a client that is installed, wired or was heard: what of it is there, its last event, what is to be done.
 

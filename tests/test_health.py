@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def test_a_home_in_order_has_no_problem(home: Home) -> None:
     assert {each["scope"] for each in found["scopes"]} == {user_scope(), home.store().scope}
     assert row(home)["index"] == "in step"
     assert (row(home)["bad_lines"], row(home)["edits_waiting"]) == (0, [])
-    assert [each["last"] for each in found["clients"]] == ["turn, landed"]
+    assert [each["last"] for each in found["clients"]] == ["stop, landed"]
 
 
 def test_looking_changes_nothing(home: Home) -> None:
@@ -202,6 +203,52 @@ def test_a_client_is_followed_from_installed_to_heard(home: Home, tmp_path: Path
     found = client_row(home, "gemini-cli")
     assert (found["state"], found["last"], found["try"]) == ("heard", "prompt, waiting", "")
     assert problems(home) == []
+
+
+def codex_turn(home: Home, session: str = "c-1") -> None:
+    """A turn in Codex, landed."""
+    common = {"session_id": session, "turn_id": "t-1", "cwd": str(home.project)}
+    home.put({**common, "hook_event_name": "UserPromptSubmit", "prompt": "Hi"}, client="codex")
+    home.put({**common, "hook_event_name": "Stop", "last_assistant_message": "Hello."}, client="codex")
+    home.land()
+
+
+def test_a_client_stays_heard_however_many_sessions_others_had_since(home: Home) -> None:
+    codex_turn(home)
+    for number in range(21):
+        home.talk(f"session-{number:02}").land("Hello")
+    assert client_row(home, "codex")["last"] == "stop, landed"
+    assert client_row(home, "codex")["age"] is not None
+
+
+def test_an_index_that_somebody_holds_is_no_reason_not_to_have_heard(home: Home) -> None:
+    recall.sessions(home.store())  # the index shows what landed so far
+    codex_turn(home)
+    with sqlite3.connect(home.store().cache) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert (row(home)["index"], client_row(home, "codex")["last"]) == ("behind", "turn, landed")
+
+
+def test_the_last_event_says_how_a_landed_turn_ended(home: Home, talk: Talk) -> None:
+    talk.ask("More")
+    talk.put("stop_failure", error="rate_limit")
+    home.land()
+    assert client_row(home, "claude-code")["last"] == "failure, landed"
+    talk.ask("And more")
+    talk.call("Bash")
+    assert client_row(home, "claude-code")["last"] == "result, waiting"
+
+
+def test_an_event_is_of_the_client_that_sent_it_not_of_the_line_it_came_through(home: Home) -> None:
+    said = {
+        "hook_event_name": "beforeSubmitPrompt",
+        "conversation_id": "x",
+        "generation_id": "y",
+        "prompt": "Hi",
+    }
+    home.put({**said, "cursor_version": "1.7"}, client="claude-code")
+    rows = {each["client"]: each["last"] for each in report(home)["clients"]}
+    assert rows == {"claude-code": "stop, landed", "cursor": "prompt, waiting"}
 
 
 def test_hooks_in_a_file_with_comments_are_seen(home: Home) -> None:
