@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from neosian import files, health, install, merging, recall
+from neosian import files, health, install, mcp_install, merging, recall
 from neosian.dream import review
 from neosian.launcher import install_launcher, launcher_path
 from neosian.projects import FILE
@@ -23,9 +24,10 @@ from tests.factories import OTHER, Home, Talk, aged, git, prompts_of, segments, 
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home with a launcher, in which a turn has landed."""
     found = Home(tmp_path)
+    monkeypatch.setenv("NEOSIAN_HOME", str(found.path))
     install_launcher(found.path)
     found.talk().land("Hello")
     return found
@@ -251,6 +253,102 @@ def test_an_event_is_of_the_client_that_sent_it_not_of_the_line_it_came_through(
     assert rows == {"claude-code": "stop, landed", "cursor": "prompt, waiting"}
 
 
+@pytest.fixture
+def claude(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's settings of Claude Code, with our hooks in them."""
+    folder = home.folder / "claude"
+    folder.mkdir()
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
+    merging.carry_out(install.plan_install(install.Wish("claude-code", user=True), os.environ, "/"))
+    assert problems(home) == []
+    return folder / "settings.json"
+
+
+@pytest.mark.parametrize("gone", ["home", "launcher"])
+def test_hooks_whose_launcher_is_gone_are_told_with_the_home_or_without(
+    gone: str, home: Home, claude: Path
+) -> None:
+    shutil.rmtree(home.path if gone == "home" else home.path / "bin")
+    (problem,) = report(home)["problems"]
+    assert problem["what"].startswith(
+        f"The hooks in {claude} call {launcher_path(home.path)}, which is not there"
+    )
+    assert problem["try"] == "neosian doctor --fix"
+    assert home.path.exists() == (gone == "launcher")
+
+
+def test_hooks_of_which_one_was_removed_are_told(home: Home, claude: Path) -> None:
+    value = json.loads(claude.read_text())
+    del value["hooks"]["Stop"]
+    claude.write_text(json.dumps(value))
+    assert problems(home) == [f"The hooks in {claude} are not what this neosian writes for Claude Code."]
+
+
+def test_hooks_that_a_foreign_table_spoils_for_the_client_are_told(home: Home) -> None:
+    file = Path(os.path.expanduser("~/.kimi-code/config.toml"))
+    file.parent.mkdir()
+    merging.carry_out(install.plan_install(install.Wish("kimi-code", user=True), os.environ, "/"))
+    assert problems(home) == []
+    file.write_text('[[hooks]]\nevent = "Stop"\ncommand = "true"\nwhen = "always"\n\n' + file.read_text())
+    (said,) = problems(home)
+    assert "it has the key 'when', so Kimi Code takes no hook of this file" in said
+
+
+def test_a_server_by_a_name_that_is_not_on_the_path_is_told(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = mcp_install.Wish("claude-code", folder=str(home.project))
+    merging.carry_out(mcp_install.plan_install(wish, os.environ, "/"))
+    monkeypatch.setenv("PATH", os.defpath)
+    (problem,) = report(home)["problems"]
+    assert problem["what"].startswith(
+        f"{home.project}/.mcp.json starts neosian by name, which is not on the PATH"
+    )
+    assert "neosian mcp install --client claude-code --user --write" in problem["try"]
+    program = tmp_path / "programs" / "neosian"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.defpath}")
+    assert problems(home) == []
+
+
+def test_a_home_that_is_a_repository_has_its_users_hooks_once(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(os.path.expanduser("~"))
+    git(folder, "init", "-q")
+    (folder / ".claude").mkdir()
+    merging.carry_out(install.plan_install(install.Wish("claude-code", user=True), os.environ, "/"))
+    found = health.report(str(home.path), str(folder))
+    assert ([each["level"] for each in found["hooks"]], found["problems"]) == (["user"], [])
+
+
+def test_a_launcher_with_an_open_quote_is_told(home: Home) -> None:
+    launcher_path(home.path).write_text("python='/usr/bin/python\n")
+    (said,) = problems(home)
+    assert said.endswith("is not as neosian writes it: No closing quotation.")
+
+
+def test_a_client_is_asked_for_its_version_once_and_again_when_something_is_wrong(
+    home: Home, claude: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, asked = tmp_path / "programs" / "claude", tmp_path / "asked"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho >>{asked}\necho 2.1.332\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    merging.carry_out(install.plan_install(install.Wish("claude-code", user=True), os.environ, "/"))
+    asked.unlink()
+    assert (problems(home), problems(home)) == ([], [])
+    assert client_row(home, "claude-code")["version"] == "2.1.332"
+    assert asked.read_text() == "\n"
+    program.write_text(program.read_text().replace("2.1.332", "1.0.0"))
+    merging.carry_out(install.plan_install(install.Wish("claude-code", user=True), os.environ, "/"))
+    assert problems(home) == []
+    assert client_row(home, "claude-code")["version"] == "1.0.0"
+
+
 def test_hooks_in_a_file_with_comments_are_seen(home: Home) -> None:
     """Gemini CLI reads such a file, and runs what stands in it."""
     folder = Path(os.path.expanduser("~/.gemini"))
@@ -259,6 +357,11 @@ def test_hooks_in_a_file_with_comments_are_seen(home: Home) -> None:
     file = folder / "settings.json"
     file.write_text("// mine\n" + file.read_text())
     assert client_row(home, "gemini-cli")["hooks"] == ["user"]
+    assert problems(home) == []
+    plan = install.plan_install(install.Wish("gemini-cli", user=True), os.environ, "/")
+    assert (plan.refused, plan.changed, plan.before) == (None, False, file.read_bytes())
+    file.write_text(file.read_text().replace("AfterAgent", "AfterAll"))
+    assert len(problems(home)) == 1
 
 
 @pytest.mark.parametrize("name", ["python", "stub", "NEOSIAN_GIT"])
