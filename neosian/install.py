@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neosian import mcp_install, merging, resources, scope, settings
+from neosian import mcp_install, merging, resources, scope, settings, vetoes
 from neosian.clients import adapter
 from neosian.clients.hook_files import HookFile, Line, Problem, Version, lines_in
 from neosian.clients.installers import RECORDED, Installer, hooks_of, installer
@@ -58,6 +58,7 @@ def plan_install(wish: Wish, environ: Mapping[str, str], cwd: str, version: str 
         version=".".join(map(str, installed)) if installed else None,
         warnings=(
             *(f"{look.file}: {problem}" for problem in found),
+            *map(str, _vetoes(wish, environ, cwd)),
             *_about_client(client, installed),
             *_about_place(hooks, wish, environ, look),
         ),
@@ -190,6 +191,11 @@ def _problems(hooks: HookFile, look: Look, wanted: Any, installed: Version | Non
     if hooks.problems:
         return hooks.problems(look.text, installed)
     return hooks.shape.problems(look.text, wanted)
+
+
+def _vetoes(wish: Wish, environ: Mapping[str, str], cwd: str) -> list[vetoes.Veto]:
+    folder = merging.project_folder(wish, cwd)
+    return vetoes.vetoes(wish.client, "hooks", environ, folder, is_project=not wish.user)
 
 
 def write_launcher(wish: Wish) -> Path:

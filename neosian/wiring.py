@@ -21,6 +21,7 @@ from neosian.clients.installers import hooks_of, installer
 from neosian.errors import NeosianError
 from neosian.launcher import launcher_path, read_line, why_it_fails
 from neosian.merging import Plan
+from neosian.vetoes import vetoes
 
 USER, PROJECT = "user", "project"
 _FIX = "neosian doctor --fix"
@@ -164,6 +165,12 @@ def _of_wire(
     wire: Wire, environ: Environ, directory: str, known: Mapping[str, str], told: dict[str, str]
 ) -> Iterator[Fault]:
     """What is wrong with what stands in one file; the version that its client tells meanwhile is put into ``told``."""
+    folder = merging.work_tree(directory) or directory
+    switched_off = vetoes(wire.client, wire.kind, environ, folder, is_project=wire.level == PROJECT)
+    for veto in switched_off:
+        yield Fault("client", str(veto), veto.hint)
+    if wire.kind == SERVER and any(veto.file == wire.file for veto in switched_off):
+        return  # the switch may stand in our entry, which mending would turn on again
     if wire.kind == SERVER and (missing := _missing_program(wire, environ)):
         yield missing
         return
