@@ -307,18 +307,17 @@ def _hear(heard: Heard, client: str, at: float, what: str) -> None:
 def _clients(
     home: str, hooks: list[dict[str, Any]], servers: list[dict[str, Any]], heard: Heard
 ) -> list[dict[str, Any]]:
-    """A row a client that is installed, wired or was heard: what of it is there, its last event, what is to be done.
+    """A row a client that is installed or was heard: what of it is there, its last event, what is to be done.
 
-    ``state``: heard, never fired, not set up, served (it has no hooks, and is told of the server), or unknown (a client
+    ``tell`` is the command that tells it of the server, None where it is told. ``state``: heard, never fired, not set up, served (it has no hooks, and is told of the server), or unknown (a client
     of whose settings nothing is known).
     """
     asked = wiring.versions(home)
-    wired = {row["client"] for row in (*hooks, *servers)}
     rows = []
     for name in dict.fromkeys((*SERVED, *sorted(heard))):
         is_here = name in SERVED and wiring.is_here(name, os.environ)
-        if not (is_here or name in wired or name in heard):
-            continue
+        if not (is_here or name in heard):
+            continue  # its settings in a project are for those who have it
         levels = {kind: [row["level"] for row in found if row["client"] == name]
                   for kind, found in (("hooks", hooks), ("mcp", servers))}  # fmt: skip
         at, what = heard.get(name, (0.0, ""))
@@ -328,6 +327,7 @@ def _clients(
             "verified": name in SERVED and installer(name).VERIFIED, "version": asked.get(name), **levels,
             "last": what or None, "at": turns.stamp(at) if what else None,
             "age": round(time.time() - at) if what else None, "state": state, "try": todo,
+            "tell": mcp_install.command_for(name) if name in SERVED and not levels["mcp"] else None,
         })  # fmt: skip
     return rows
 
@@ -339,6 +339,8 @@ def _state(name: str, levels: dict[str, list[str]], is_heard: bool) -> tuple[str
     known = installer(name)
     again = f"neosian setup --client {name} --write"
     if known.HOOKS is None:
+        # where it edits its file itself, setup could only name the same command
+        again = known.MCP.adds or again
         return ("served", "") if levels["mcp"] else ("not set up", again)
     if not levels["hooks"]:
         return "heard" if is_heard else "not set up", again

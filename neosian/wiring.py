@@ -204,7 +204,7 @@ def _missing_program(wire: Wire, environ: Environ) -> Fault | None:
     if shutil.which(program, path=environ.get("PATH")):
         return None
     said = f"{wire.file} starts {program} by name, which is not on the PATH here, so no MCP server starts."
-    hint = f"put {program} on the PATH, or: neosian mcp install --client {wire.client} --user --write"
+    hint = f"put {program} on the PATH, or: {mcp_install.command_for(wire.client)}"
     return Fault("client", said, hint)
 
 
