@@ -309,8 +309,8 @@ def _clients(
 ) -> list[dict[str, Any]]:
     """A row a client that is installed or was heard: what of it is there, its last event, what is to be done.
 
-    ``tell`` is the command that tells it of the server, None where it is told. ``state``: heard, never fired, not set up, served (it has no hooks, and is told of the server), or unknown (a client
-    of whose settings nothing is known).
+    ``tell`` is the command that tells it of the server, None where it is told. ``state``: heard, never fired, not set
+    up, served (it has no hooks, and is told of the server), or unknown (a client of whose settings nothing is known).
     """
     asked = wiring.versions(home)
     rows = []
