@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neosian import merging, projects, scope, settings
+from neosian import merging, projects, scope, settings, vetoes
 from neosian.clients.installers import SERVED, installer
 from neosian.clients.mcp_clients import SERVER, Client, Entry, Environ, servers
 from neosian.errors import NeosianError, UsageError
@@ -118,6 +118,7 @@ def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
         names=(SERVER,),
         warnings=(
             *_about_file(found, ours),
+            *map(str, _vetoes(wish, environ, cwd)),
             *_about_others(found, places),
             *_about_place(client, wish, environ),
         ),
@@ -158,6 +159,14 @@ def readers(file: str, folder: str) -> list[str]:
     """The clients that are told of servers by a file of the project in a folder."""
     rows = (installer(name).MCP for name in SERVED)
     return [row.name for row in rows if row.project_files and file in row.project_files(folder)]
+
+
+def command_for(name: str) -> str:
+    """The command that tells a client of our server for every project: its own where it edits its file itself."""
+    client = installer(name).MCP
+    if client.adds:
+        return _theirs(client, client.adds, "--", *_command(Wish(name, user=True)))
+    return f"neosian mcp install --client {name} --user --write"
 
 
 def registered(environ: Environ, directory: str) -> list[dict[str, Any]]:
@@ -222,6 +231,11 @@ def _projects(wish: Wish) -> list[str]:
     home = scope.home(str(merging.root(wish) or ""))
     mine = f"{scope.user_scope()}/proj:"
     return [store.scope.removeprefix(mine) for store in projects.stores(home) if store.scope.startswith(mine)]
+
+
+def _vetoes(wish: Wish, environ: Environ, cwd: str) -> list[vetoes.Veto]:
+    folder = merging.project_folder(wish, cwd)
+    return vetoes.vetoes(wish.client, "server", environ, folder, is_project=not wish.user)
 
 
 def _is_ours(client: Client, entry: Any) -> bool:

@@ -263,7 +263,8 @@ def _step(
         prints = _prints(step, wish) if is_install and own.asks else ""
         return replace(said, state=BY_HAND, prints=prints)
     if isinstance(refused, NoClientHome):
-        return replace(said, state=LATER)
+        hint = f"start {installer(client).TITLE} once, then: neosian setup --client {client} --write"
+        return replace(said, state=LATER, hint=hint)
     if not is_install and b"neosian" not in (plan.before or b""):
         return replace(said, state=RIGHT)  # whatever else keeps it from being read, nothing of ours is in it
     return _refused(step, refused, wish, is_install)

@@ -12,11 +12,15 @@ from neosian.clients.hook_files import OWN, HookFile, version_in
 from neosian.clients.mcp_clients import (
     JSON_WITH_COMMENTS,
     PROJECT,
+    SERVER,
     USER,
     Client,
     Entry,
     Environ,
+    Switch,
+    Switches,
     config_folder,
+    is_false,
 )
 
 NAME = opencode.NAME
@@ -85,4 +89,12 @@ MCP = Client(
     format=JSON_WITH_COMMENTS,
     entry=_one_list,
     words=_of_one_list,
+    switches=Switches(
+        lambda environ, folder: (*_files(environ), *_both(folder, "opencode")),
+        (
+            Switch(
+                "server", ("mcp", SERVER, "enabled"), is_false, "it is false, so OpenCode does not start it"
+            ),
+        ),
+    ),
 )
