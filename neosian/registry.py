@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from shlex import quote
 
 from neosian import adopt, config, files, history, paths, projects, publish, scope, switch, turns
 from neosian.adopting import Adopter
@@ -23,7 +24,8 @@ from neosian.errors import BusyError, DamagedError, NeosianError, UsageError
 from neosian.index import Index
 from neosian.journal import Journal
 from neosian.landing import Lander
-from neosian.plumbing import FOLDER, MAIN, NOTHING, Change, Entry, Repo
+from neosian.plumbing import FILE as PLAIN
+from neosian.plumbing import FOLDER, MAIN, NOTHING, PROGRAM, Change, Entry, Repo
 from neosian.projects import FILE, open_store
 from neosian.store import Lock, Store, committer, message, scope_page
 
@@ -256,9 +258,8 @@ def _check_source(store: Store) -> None:
     said = repo.git("status", "--porcelain", "-z", "--untracked-files=all", "--ignored", timeout=60.0)
     left = [os.fsdecode(row)[3:] for row in said.split(b"\0") if row]
     if left:
-        named = ", ".join(left[:_NAMED]) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
         raise NeosianError(
-            f"{where} holds what is not committed: {named}. Nothing was merged. What was saved just now is committed in"
+            f"{where} holds what is not committed: {_named(left)}. Nothing was merged. What was saved just now is committed in"
             " two seconds; for other files see the status.",
             f"git -C {where} status",
         )
@@ -266,8 +267,34 @@ def _check_source(store: Store) -> None:
         raise NeosianError(
             f"A stash of yours lies in {where}. Nothing was merged.", f"git -C {where} stash list"
         )
+    _check_files(store)
     if repo.refs(run.DREAM):
         raise NeosianError(f"A dream of {store.scope} was cut off. Nothing was merged.", "neosian dream")
+
+
+def _check_files(store: Store) -> None:
+    """Refuse what main holds besides files: a repository in the folder would go with it, with all its commits."""
+    repo = store.repo
+    odd = [path for path, mode in _modes(repo) if mode not in (PLAIN, PROGRAM)]
+    if odd:
+        named = _named(odd)
+        raise NeosianError(
+            f"{named} in {store.path} is no file but a link or a repository of its own, which cannot be merged."
+            " Nothing was merged. Put it elsewhere, and commit that.",
+            f"git -C {quote(store.path)} rm --cached {quote(odd[0])}",
+        )
+
+
+def _modes(repo: Repo) -> Iterator[tuple[str, str]]:
+    """Path and mode of whatever main holds."""
+    for row in repo.git("ls-tree", "-r", "-z", "--full-tree", MAIN, timeout=60.0).split(b"\0")[:-1]:
+        about, _, path = row.partition(b"\t")
+        yield os.fsdecode(path), about[:6].decode()
+
+
+def _named(paths_: Sequence[str]) -> str:
+    more = f" and {len(paths_) - _NAMED} more" if len(paths_) > _NAMED else ""
+    return ", ".join(paths_[:_NAMED]) + more
 
 
 def _join(theirs: Store, ours: Store, source: str, person: Signature, done: Merged) -> None:
@@ -371,7 +398,8 @@ def _is_page_of_ours(repo: Repo, change: Change, scope_text: str) -> bool:
 
 def _take_document(draft: Draft, change: Change, entry: Entry, held: str, source: str, done: Merged) -> None:
     """A document that both have, in different words: merged where they have a common past, else both are kept."""
-    if NOTHING not in (held, change.before):
+    here = draft.entry(change.path)
+    if NOTHING not in (held, change.before) and here is not None and here.mode in (PLAIN, PROGRAM):
         texts = [history.sure_body(draft.repo, id) for id in (change.before, held, change.after)]
         merged, left, right = history.merge_note(draft.repo, texts[0], texts[1], texts[2])
         if not (left or right):

@@ -216,7 +216,7 @@ class Store:
                 until = time.monotonic() + patience
                 while True:
                     try:
-                        base, lost = publish.recover(self.repo, patience=patience)
+                        base, lost = publish.recover(self.repo, patience=patience, tell=self._log)
                     except MovedError:
                         if time.monotonic() > until:
                             raise
@@ -239,6 +239,9 @@ class Store:
             finally:
                 if not self.stays_open:
                     self.repo.close()
+
+    def _log(self, said: str) -> None:
+        files.log(os.path.join(self.home, "log", "neosian.log"), said)
 
 
 def _restore(draft: Draft, lost: Mapping[str, str]) -> None:

@@ -56,6 +56,10 @@ def register(home: Home) -> str:
     return (home.user / "projects.toml").read_text("utf-8")
 
 
+def tips(home: Home) -> list[str]:
+    return [git(folder(home, name), "rev-parse", "main") for name in ("shop", "blog")]
+
+
 def is_whole(home: Home) -> bool:
     return all(status(each) + fsck(each) == "" for each in (home.path / "scopes").iterdir())
 
@@ -234,6 +238,24 @@ def test_what_would_be_lost_with_the_folder_stops_the_merge(home: Home, capsys: 
     assert (ended, "picture.png" in err, f"git -C {home.shop} status" in err) == (1, True, True)
     assert [git(folder(home, name), "rev-parse", "main") for name in ("shop", "blog")] == before
     assert picture.exists()
+
+
+@pytest.mark.parametrize("kind", ["repository", "link"])
+def test_what_is_no_file_stops_the_merge_before_anything_is_written(
+    home: Home, capsys: Said, kind: str
+) -> None:
+    odd = home.shop / "mod"
+    if kind == "repository":
+        repository(odd, commit=True)
+    else:
+        odd.symlink_to("/etc/hosts")
+    git(home.shop, "add", "mod")
+    git(home.shop, "commit", "-qm", "Odd")
+    before = tips(home)
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, f"mod in {home.shop}" in err, "Nothing was merged" in err) == (1, True, True), err
+    assert (tips(home), odd.exists()) == (before, True)
+    home.talk(OTHER, cwd=home.folder / "blog").land("and one more")
 
 
 def test_branches_and_tags_of_a_person_come_along(home: Home, capsys: Said) -> None:
