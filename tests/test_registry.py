@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from neosian import cli, switch
+from neosian import cli, registry, switch
 from neosian.scope import user_scope
 from tests.factories import (
     OTHER,
@@ -264,6 +265,138 @@ def test_branches_and_tags_of_a_person_come_along(home: Home, capsys: Said) -> N
     say(capsys, "merge", "shop", "blog")
     said = git(folder(home, "blog"), "for-each-ref", "--format=%(refname)").split()
     assert said == ["refs/heads/main", "refs/heads/shop/idea", "refs/tags/shop/v1"]
+
+
+def refs_of(path: Path) -> dict[str, str]:
+    rows = git(path, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+    return {name: id for name, id in (row.split(" ") for row in rows)}
+
+
+def test_no_ref_of_either_project_is_lost_or_written_over(home: Home, capsys: Said) -> None:
+    blog = folder(home, "blog")
+    for name in ("shop", "shop-2/idea/more"):  # where this project's branches would go
+        git(blog, "branch", name)
+    git(blog, "update-ref", "refs/neosian/review/run-1", "main")
+    git(home.shop, "branch", "idea")
+    git(home.shop, "notes", "add", "-m", "precious")
+    git(home.shop, "update-ref", "refs/backup/x", "main")
+    git(home.shop, "update-ref", "refs/neosian/review/run-1", "main")
+    git(home.shop, "update-ref", "refs/neosian/review/run-2", "main")
+    git(home.shop, "update-ref", "refs/remotes/origin/main", "main")
+    theirs, held = refs_of(home.shop), refs_of(blog)
+    assert say(capsys, "merge", "shop", "blog")[0] == 0
+    came = {name: id for name, id in refs_of(blog).items() if name not in held}
+    assert {name: held[name] for name in held if name != "refs/heads/main"}.items() <= refs_of(blog).items()
+    assert came == {
+        "refs/backup/shop-3/x": theirs["refs/backup/x"],
+        "refs/heads/shop-3/idea": theirs["refs/heads/idea"],
+        "refs/neosian/review/run-1-shop-3": theirs["refs/heads/main"],
+        "refs/neosian/review/run-2": theirs["refs/heads/main"],
+        "refs/notes/shop-3/commits": theirs["refs/notes/commits"],
+        "refs/remotes/shop-3/origin/main": theirs["refs/heads/main"],
+    }
+    assert is_whole(home)
+
+
+def test_a_second_project_of_a_name_takes_no_branch_of_the_first(
+    home: Home, capsys: Said, tmp_path: Path
+) -> None:
+    blog = folder(home, "blog")
+    for number in (1, 2):
+        if number == 2:
+            home.talk(THIRD, cwd=repository(tmp_path / "more" / "shop")).land("another shop")
+        git(home.shop, "checkout", "-qb", "idea")
+        home.committed("idea.md", f"{number}\n")
+        git(home.shop, "checkout", "-q", "main")
+        assert say(capsys, "merge", "shop", "blog")[0] == 0
+    said = [git(blog, "show", f"{name}/idea:idea.md") for name in ("shop", "shop-2")]
+    assert said == ["1", "2"]
+
+
+@pytest.mark.parametrize("name", ["a b", "x.lock", "a..b", "p/branch:q", "@"])
+def test_a_project_with_a_name_that_no_ref_has_can_be_merged(home: Home, capsys: Said, name: str) -> None:
+    text = f"{user_scope()}/proj:{name}"
+    for number, scope in enumerate([text, f"{user_scope()}/proj:blog"]):
+        session = f"{number + 1}" * 8 + "-0000-4000-8000-000000000000"
+        home.talk(session, flags=["--scope", scope]).land(f"turn {number}")
+        home.committed("same.md", f"{number}\n", below=Path(home.store(scope).path))
+    git(home.store(text).path, "branch", "idea")
+    ended, _, err = say(capsys, "merge", name, "blog")
+    blog = folder(home, "blog")
+    assert (ended, sorted(prompts_of(blog))) == (0, ["turn 0", "turn 1", "write a post"]), err
+    assert (len(list(blog.glob("same-from-*.md"))), len(git(blog, "branch").splitlines())) == (1, 2)
+    assert is_whole(home)
+
+
+def test_a_linked_work_tree_stops_the_merge(home: Home, capsys: Said, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    git(home.shop, "worktree", "add", "-q", "--detach", str(tree))
+    (tree / "unsaved.md").write_text("not yet\n")
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "has a work tree elsewhere (tree)" in err, "Nothing was merged" in err) == (1, True, True)
+    assert status(tree) == "?? unsaved.md"
+
+
+def test_remotes_that_do_not_come_along_are_named_without_their_password(home: Home, capsys: Said) -> None:
+    git(home.shop, "remote", "add", "origin", "https://ada:hunter2@host.example/notes.git")
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "the remote origin (host.example/notes)" in err, "hunter2" in err) == (0, True, False), err
+
+
+def test_a_change_that_a_killed_writer_left_comes_along(home: Home, capsys: Said) -> None:
+    base = git(home.shop, "rev-parse", "main")
+    new = git(home.shop, "commit-tree", f"{base}^{{tree}}", "-p", base, "-m", "Left behind")
+    (home.shop / ".git/refs/neosian").mkdir(exist_ok=True)
+    (home.shop / ".git/refs/neosian/next").write_text(new + "\n")
+    say(capsys, "merge", "shop", "blog")
+    assert "Left behind" in subjects(folder(home, "blog"))
+
+
+# the register, which is a person's file
+
+
+def test_a_register_that_cannot_be_edited_stops_the_merge_before_anything_moves(
+    home: Home, capsys: Said
+) -> None:
+    path, before = home.user / "projects.toml", tips(home)
+    path.write_text(register(home).replace("slug =", '"sl\\u0075g" ='))
+    aged(path)
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "a way that neosian does not edit" in err, tips(home)) == (1, True, before), err
+    path.write_text(register(home) + "# typing\n")
+    git(home.user, "add", "projects.toml")
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "is staged" in err, "Nothing was changed" in err, tips(home)) == (1, True, True, before)
+
+
+def test_a_quoted_key_of_the_register_can_be_edited(home: Home, capsys: Said) -> None:
+    path = home.user / "projects.toml"
+    path.write_text(register(home).replace("slug =", '"slug" ='))
+    aged(path)
+    assert say(capsys, "merge", "shop", "blog")[0] == 0
+    assert register(home).count('"slug" = "blog"') == 2
+
+
+def test_a_register_that_is_taken_while_the_merge_lands_is_said_to_be_left(
+    home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = registry._keep_refs
+
+    def keep_while_somebody_commits(*given: Any) -> None:
+        keep(*given)
+        (home.user / ".git/index.lock").touch()
+
+    monkeypatch.setattr(registry, "_keep_refs", keep_while_somebody_commits)
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "The turns and documents of shop are in" in err, "Nothing was" in err) == (1, True, False), (
+        err
+    )
+    (home.user / ".git/index.lock").unlink()
+    monkeypatch.undo()
+    monkeypatch.setenv("NEOSIAN_HOME", str(home.path))
+    assert say(capsys, "merge", "shop", "blog")[0] == 0
+    assert (folder(home, "shop").exists(), len(prompts_of(folder(home, "blog")))) == (False, 2)
+    assert is_whole(home)
 
 
 def test_an_edit_that_waits_in_the_folder_lands_first(home: Home, capsys: Said) -> None:
