@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from neosian import config, files, publish, scope
 from neosian.draft import Draft
-from neosian.errors import UsageError
+from neosian.errors import NeosianError, UsageError
 from neosian.plumbing import object_id
 from neosian.store import Store, committer, message, scope_page
 
@@ -143,6 +144,10 @@ def follow_rename(home: str, project: Project) -> None:
     """
     store = open_store(home, project.scope)
     if store.exists:
+        old = noted_scope(store.repo.private)
+        if old and old != store.scope and is_half_renamed(open_store(home, old), store):
+            with suppress(NeosianError):  # the page can wait: whoever lands in the scope tells what is wrong there
+                rename_scope(home, open_store(home, old), store)
         return
     registered = known(home)
     for other in stores(home):
@@ -155,17 +160,46 @@ def follow_rename(home: str, project: Project) -> None:
 
 
 def rename_scope(home: str, old: Store, new: Store) -> None:
-    """Give a scope's folder, and what the home keeps for it elsewhere, the name of another scope, which has none."""
-    names = scope.disk_name(old.scope), scope.disk_name(new.scope)
-    with old.lock():
-        was, becomes = (os.path.join(home, "scopes", name) for name in names)
-        os.rename(was, becomes)  # a link is renamed itself: what it leads to may lie on another disk
-        _rename_landed(home, *names)
+    """Give a scope's folder, and what the home keeps for it elsewhere, the name of another scope, which has none.
+
+    One that was cut off goes on from where it was.
+    """
+    if old.exists:
+        with old.lock():
+            was, becomes = (
+                os.path.join(home, "scopes", scope.disk_name(each.scope)) for each in (old, new)
+            )
+            os.rename(was, becomes)  # a link is renamed itself: what it leads to may lie on another disk
+    _finish_rename(home, old, open_store(home, new.scope))
+
+
+def is_half_renamed(old: Store, new: Store) -> bool:
+    """Whether a scope's folder has its new name, and a renaming was cut off before all else had it."""
+    return not old.exists and noted_scope(new.repo.private) == old.scope
+
+
+def noted_scope(private: str) -> str:
+    """The scope that a repository was made for, or last renamed to; "" where that cannot be read."""
+    try:
+        return (files.readable(os.path.join(private, "scope")) or b"").decode().strip()
+    except UnicodeDecodeError:
+        return ""
+
+
+def _finish_rename(home: str, old: Store, new: Store) -> None:
+    """What follows when the folder has its new name; that the folder notes it comes last."""
+    _rename_landed(home, scope.disk_name(old.scope), scope.disk_name(new.scope))
     for ending in ("", "-journal", "-wal", "-shm"):
         files.remove(old.cache + ending)
-    renamed = open_store(home, new.scope)
-    renamed.note_scope()
-    renamed.write(lambda draft: _rename_page(draft, old.scope, new.scope))
+    try:
+        new.write(lambda draft: _rename_page(draft, old.scope, new.scope))
+    except NeosianError as error:
+        raise NeosianError(
+            f"{old.scope} is called {new.scope} now, but its README.md has the old name still: {error}"
+            " Then ask for it once more.",
+            error.hint,
+        ) from error
+    new.note_scope()
 
 
 def _rename_landed(home: str, old: str, new: str) -> None:

@@ -35,6 +35,7 @@ _FETCHING = 600.0
 _LONGEST = 80  # characters of a name
 _NAMED = 5  # paths that are named one by one
 _FETCHED = "refs/neosian/merging/"
+_GONE = "merged-"  # how the names of merged projects' folders begin, in the cache
 _PASSING = ("neosian/merging/", "neosian/next")  # refs of an act that is over
 _BY_ID = tuple(each.removeprefix("refs/") for each in (review.REVIEW, publish.GIVEN_UP))
 _TOKEN = re.compile(
@@ -117,19 +118,23 @@ def rename(home: str, old: str, new: str, person: Signature) -> str:
     One that was cut off is finished when it is asked for again.
     """
     name = _new_name(new)
-    was = projects.scope_of(home, old)
+    begin = f"{scope.user_scope()}/proj:"
+    store, becomes = open_store(home, begin + old), open_store(home, begin + name)
     known = projects.known(home)
-    taken = open_store(home, projects.scope_of(home, name)) if name in projects.slugs(home) else None
-    if name == old or (taken is not None and (taken.exists or old in known)):
-        raise UsageError(
-            f"There is a project {name} already. To make the two one: see the command below.",
-            f"neosian project merge {old} {name}",
-        )
+    is_half_done = projects.is_half_renamed(store, becomes)
+    if not is_half_done:
+        projects.scope_of(home, old)  # refuses a name that nothing has
+        if name == old:
+            raise UsageError(f"{old} is called so already.", "neosian project list")
+        if becomes.exists or (name in known and old in known):
+            raise UsageError(
+                f"There is a project {name} already. To make the two one: see the command below.",
+                f"neosian project merge {old} {name}",
+            )
     with _alone(home):
         if old in known:
             _edit_register(home, person, f"Rename project {old} to {name}", slugs={old: name})
-        store, becomes = open_store(home, was), open_store(home, f"{scope.user_scope()}/proj:{name}")
-        if store.exists:
+        if store.exists or is_half_done:
             projects.rename_scope(home, store, becomes)
     return name
 
@@ -221,6 +226,7 @@ def merge(home: str, source: str, target: str, person: Signature) -> Merged:
     """Make one project of two: ``target`` gets all turns and documents of ``source``, with both histories, and is known
     by the identities of both. What cannot be told apart from its own is never overwritten.
     """
+    _sweep(home)
     texts = projects.scope_of(home, source), projects.scope_of(home, target)
     if source == target:
         raise UsageError("A project cannot be merged with itself.", "neosian project list")
@@ -239,6 +245,8 @@ def merge(home: str, source: str, target: str, person: Signature) -> Merged:
                 _join(theirs, ours, source, person, done)
             else:
                 projects.rename_scope(home, theirs, ours)
+        elif projects.is_half_renamed(theirs, ours):
+            projects.rename_scope(home, theirs, ours)
         with _done_so_far(source, ours):
             if is_known:
                 _edit_register(home, person, said, slugs=slugs)
@@ -523,15 +531,23 @@ def _remove(home: str, theirs: Store, ours: Store) -> None:
         ]
         _carry(landed[0], landed[1])
         entry = os.path.join(home, "scopes", scope.disk_name(theirs.scope))
-        gone = os.path.join(home, "cache", f"merged-{time.monotonic_ns():x}")
+        gone = os.path.join(home, "cache", f"{_GONE}{time.monotonic_ns():x}")
         files.make_dir(os.path.dirname(gone))
+        for ending in ("", "-journal", "-wal", "-shm"):
+            files.remove(theirs.cache + ending)
         os.rename(entry, gone)  # in one step: half a repository would be taken for a damaged one
-    if os.path.islink(gone):
-        files.remove(gone)
-    else:
-        shutil.rmtree(gone)
-    for ending in ("", "-journal", "-wal", "-shm"):
-        files.remove(theirs.cache + ending)
+    _sweep(home)
+
+
+def _sweep(home: str) -> None:
+    """Remove the folders of merged projects, those too that an act which was cut off left."""
+    cache = os.path.join(home, "cache")
+    for name in files.names(cache):
+        path = os.path.join(cache, name)
+        if name.startswith(_GONE) and os.path.islink(path):
+            files.remove(path)
+        elif name.startswith(_GONE):
+            shutil.rmtree(path)
 
 
 def _carry(old: str, new: str) -> None:

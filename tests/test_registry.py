@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -121,11 +123,57 @@ def test_a_rename_that_was_cut_off_is_finished(home: Home, capsys: Said) -> None
     assert prompts_of(folder(home, "store")) == ["why is login slow?"]
 
 
+CUT_OFF = [
+    "registry._edit_register", "projects.rename_scope", "projects._finish_rename", "projects._rename_landed",
+    "projects._rename_page", "store.Store.note_scope",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("step", CUT_OFF)
+@pytest.mark.parametrize("again", ["asked", "session"])
+def test_a_rename_that_was_killed_goes_on_from_where_it_was(
+    home: Home, capsys: Said, step: str, again: str
+) -> None:
+    code = f"""
+import os
+from neosian import cli, landing, projects, registry, store
+{step} = lambda *given, **named: os._exit(9)
+cli.main(["project", "rename", "shop", "store"])
+"""
+    copies = list((home.path / "spool/landed").glob("*/*"))
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 9
+    if again == "asked":
+        assert say(capsys, "rename", "shop", "store")[0] == 0
+    elif step == CUT_OFF[0]:
+        return  # nothing was done
+    home.talk(THIRD).land("and now?")
+    store = folder(home, "store")
+    assert (folder(home, "shop").exists(), prompts_of(store)) == (False, ["why is login slow?", "and now?"])
+    assert ("proj:store" in (store / "README.md").read_text(), is_whole(home)) == (True, True)
+    assert (store / ".git/neosian/scope").read_text() == f"{user_scope()}/proj:store\n"
+    landed = home.path / "spool/landed"
+    assert not (landed / home.shop.name).exists()
+    assert {path.name for path in copies} <= {path.name for path in landed.glob("*/*")}
+
+
+def test_a_rename_that_finds_the_index_held_says_how_far_it_is(home: Home, capsys: Said) -> None:
+    lock = home.shop / ".git/index.lock"
+    lock.touch()
+    ended, _, err = say(capsys, "rename", "shop", "store")
+    assert (ended, "is called" in err, "Then ask for it once more" in err) == (1, True, True), err
+    (folder(home, "store") / ".git/index.lock").unlink()
+    assert say(capsys, "rename", "shop", "store")[:2] == (0, "shop is called store now.\n")
+    assert "proj:store" in (folder(home, "store") / "README.md").read_text()
+    ended, _, err = say(capsys, "rename", "shop", "store")  # it is done
+    assert (ended, "No project is called 'shop'" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why", "hint"),
     [
         ("nothing", "x", "No project is called 'nothing'; there are: blog, shop.", "neosian project list"),
         ("shop", "blog", "There is a project blog already.", "neosian project merge shop blog"),
+        ("shop", "shop", "shop is called so already.", "neosian project list"),
         ("shop", "Shop 2", "'Shop 2' cannot be a project's name", "neosian project rename OLD shop-2"),
         ("shop", "../x", "'../x' cannot be a project's name", "neosian project rename OLD x"),
         ("shop", "", "'' cannot be a project's name", "neosian project list"),
@@ -415,6 +463,13 @@ def test_merging_into_a_project_without_a_memory_yet_is_a_rename(home: Home, cap
     assert prompts_of(folder(home, "new")) == ["why is login slow?"]
     home.talk(SESSION).land("and logout?")
     assert len(prompts_of(folder(home, "new"))) == 2
+
+
+def test_what_a_killed_merge_left_in_the_cache_goes_with_the_next(home: Home, capsys: Said) -> None:
+    left = home.path / "cache/merged-1/.git"
+    left.mkdir(parents=True)
+    say(capsys, "merge", "shop", "blog")
+    assert not list((home.path / "cache").glob("merged-*"))
 
 
 def test_a_merge_that_was_cut_off_is_finished(home: Home, capsys: Said) -> None:
