@@ -55,6 +55,8 @@ def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
     """
     problems: list[dict[str, str]] = []
     scopes = [_scope(store, problems) for store in projects.stores(home)]
+    for stray in projects.strays(home):
+        _problem(problems, "scope", str(stray), stray.hint)
     hooks = [
         {key: value for key, value in row.items() if key != "lines"}
         for row in install.installed_hooks(os.environ, directory)

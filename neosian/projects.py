@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from shlex import quote
 
 from neosian import config, files, publish, scope
 from neosian.draft import Draft
-from neosian.errors import NeosianError, UsageError
+from neosian.errors import BusyError, NeosianError, UsageError
 from neosian.plumbing import object_id
-from neosian.store import Store, committer, message, scope_page
+from neosian.store import ElsewhereError, Store, committer, message, scope_page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 FILE = "projects.toml"
 _IDENTITIES = "identities"
+HELD = "another program, such as a git that was left open, holds what this needs."
+"""Why an act stopped half-way, in the place of a sentence that says that nothing was done."""
 _HEAD = """\
 # Which project is which: a directory belongs to the project that names its remote or its path.
 # To rename a project edit its slug, to move one its identities. New ones are added at the end.
@@ -47,16 +50,32 @@ def open_store(home: str, text: str) -> Store:
 
 
 def stores(home: str) -> list[Store]:
-    """Every scope there is, by name on disk."""
-    found = []
+    """Every scope there is, by name on disk. What lies beside them is passed over: `strays`."""
+    found = (_store_in(home, name) for name in files.names(os.path.join(home, "scopes")))
+    return [store for store in found if store is not None and store.exists]
+
+
+def _store_in(home: str, name: str) -> Store | None:
+    """The store that a folder of this name is; None where no scope has it."""
+    text = scope.text_of(name) or noted_scope(os.path.join(home, "scopes", name, ".git", "neosian"))
+    return open_store(home, text) if text and scope.disk_name(text) == name else None
+
+
+def strays(home: str) -> list[NeosianError]:
+    """What looks like a scope among the scopes and is none, each as the sentence and the hint to tell."""
+    found: list[NeosianError] = []
     for name in files.names(os.path.join(home, "scopes")):
-        git_dir = os.path.join(home, "scopes", name, ".git")
-        text = (
-            scope.text_of(name)
-            or (files.read(os.path.join(git_dir, "neosian", "scope")) or b"").decode().strip()
-        )
-        if text and os.path.isdir(git_dir):
-            found.append(open_store(home, text))
+        path, store = os.path.join(home, "scopes", name), _store_in(home, name)
+        if store is not None and store.is_elsewhere:
+            found.append(ElsewhereError(store.path))
+        elif store is None and os.path.lexists(os.path.join(path, ".git")):
+            shown = scope.identity(path)
+            found.append(
+                NeosianError(
+                    f"{shown} is passed over: no scope has a folder of this name.",
+                    f"mv {quote(shown)} SOMEWHERE-ELSE",
+                )
+            )
     return found
 
 
@@ -194,9 +213,10 @@ def _finish_rename(home: str, old: Store, new: Store) -> None:
     try:
         new.write(lambda draft: _rename_page(draft, old.scope, new.scope))
     except NeosianError as error:
+        why = HELD if isinstance(error, BusyError) else error
         raise NeosianError(
-            f"{old.scope} is called {new.scope} now, but its README.md has the old name still: {error}"
-            " Then ask for it once more.",
+            f"{old.scope} is called {new.scope} now, but its README.md has the old name still: {why} Then ask for it"
+            " once more.",
             error.hint,
         ) from error
     new.note_scope()

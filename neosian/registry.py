@@ -372,8 +372,9 @@ def _done_so_far(source: str, ours: Store) -> Iterator[None]:
     try:
         yield
     except NeosianError as error:
+        why = projects.HELD if isinstance(error, BusyError) else error
         raise NeosianError(
-            f"The turns and documents of {source} are in {ours.path} now, but {source} is still there: {error} Then"
+            f"The turns and documents of {source} are in {ours.path} now, but {source} is still there: {why} Then"
             " merge once more.",
             error.hint,
         ) from error
