@@ -62,6 +62,8 @@ def report(
     heard: Heard = {}
     scopes = [_scope(store, problems, heard) for store in projects.stores(home)]
     _waiting(home, heard)
+    for stray in projects.strays(home):
+        _problem(problems, "scope", str(stray), stray.hint)
     hooks = [
         {key: value for key, value in row.items() if key != "lines"}
         for row in install.installed_hooks(os.environ, directory)
