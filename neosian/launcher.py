@@ -20,8 +20,8 @@ _PROGRAM_LINES = ("python=", "stub=", "NEOSIAN_GIT=")
 """How the lines of a launcher begin that name a program."""
 _ANY_HOME = f'"${{NEOSIAN_HOME:-$HOME/.neosian}}/bin/{NAME}"'
 
-# One word of shell, quoted or bare, that runs nothing; a call's words, a client and a verb at least; and the two shapes in
-# which a line of ours names the launcher. A line break ends a command as a semicolon does.
+# One word of shell, quoted or bare, that runs nothing; a call's words, a client and a verb at least; and the two shapes
+# in which a line of ours names the launcher. A line break ends a command as a semicolon does.
 _WORD = r"""(?:'[^']*+'|"(?:[^"`$]|\$(?!\())*+"|[^\s'"`()|&;<>])++"""
 _CALL = rf"(?P<call>(?:[ \t]++{_WORD}){{2,}})\s*"
 _SHAPES = tuple(
@@ -89,6 +89,12 @@ def read_line(command: str, environ: Mapping[str, str]) -> tuple[str, bool, list
         )
         return str(launcher_path(Path(home))), False, words
     return None if "$" in spelled else (spelled, True, words)
+
+
+def is_launcher_file(path: Path) -> bool:
+    """Whether a file is a launcher that a release of neosian wrote: its second line says so."""
+    lines = (files.readable(str(path)) or b"")[:200].split(b"\n")
+    return len(lines) > 1 and lines[1].startswith(f"# {NAME} <client> <verb> [flags]: ".encode())
 
 
 def is_of_this_release(home: Path) -> bool:
