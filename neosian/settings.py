@@ -352,15 +352,23 @@ def check_unmoved(file: str, seen: bytes | None) -> None:
 def why_not_writable(file: str) -> str:
     """Why ``save`` would fail for a file, as far as can be seen before; empty when it should not.
 
-    A rename would get past a file that nobody may write, so its mode is asked.
+    A rename would get past a file that nobody may write, so its mode is asked; it would give a file of another user to
+    this one, and cut off its other names.
     """
     target = os.path.realpath(file)
+    mode = stat.S_IWUSR
     try:
-        mode = os.stat(target).st_mode
+        found = os.stat(target)
     except FileNotFoundError:
-        mode = stat.S_IWUSR
+        pass
     except OSError as error:
         return f"{file} cannot be written: {error.strerror}."
+    else:
+        mode = found.st_mode
+        if found.st_nlink > 1:
+            return f"{file} is one file with another of another name (a hard link). It was left as it is."
+        if hasattr(os, "geteuid") and os.geteuid() not in (0, found.st_uid):
+            return f"{file} belongs to another user. It was left as it is."
     folder = os.path.dirname(target)
     locked = os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK)
     if locked or not mode & 0o222 or (os.path.exists(target) and not os.access(target, os.W_OK)):
@@ -371,9 +379,9 @@ def why_not_writable(file: str) -> str:
 def save(file: str, data: bytes | None, seen: bytes | None, *, private: bool = False) -> None:
     """Put ``data`` whole at ``file``, or remove the file for None.
 
-    A link is followed, not replaced; the file's mode is kept, a new file gets what the umask leaves (its
-    owner always reads and writes), or with ``private`` is its owner's alone. ``seen`` is what the edit was
-    made of: a file that has moved on since is left alone.
+    A link is followed, not replaced; the file's mode, owner and group are kept. A new file gets what the umask leaves
+    (its owner always reads and writes), or with ``private`` is its owner's alone. ``seen`` is what the edit was made
+    of: a file that has moved on since is left alone.
     """
     if why := why_not_writable(file):
         raise NeosianError(why)
@@ -383,7 +391,7 @@ def save(file: str, data: bytes | None, seen: bytes | None, *, private: bool = F
         if data is None:
             files.remove(target)
         else:
-            files.write(target, data, mode=_mode(target, private))
+            files.write(target, data, mode=_mode(target, private), owner=owner(target))
     except OSError as error:
         raise NeosianError(f"{file} cannot be written: {error.strerror}. It was left as it is.") from None
 
@@ -426,6 +434,15 @@ def _release(lock: str) -> None:
         os.rmdir(lock)
     except OSError:
         return  # taken over by another writer, or a file of a person's: then waiting ends in an error
+
+
+def owner(target: str) -> tuple[int, int] | None:
+    """User and group of a file; None for one that is not there, and where the system has none."""
+    try:
+        found = os.stat(target)
+    except FileNotFoundError:
+        return None
+    return (found.st_uid, found.st_gid) if hasattr(os, "fchown") else None
 
 
 def _mode(target: str, private: bool) -> int:

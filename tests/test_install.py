@@ -462,6 +462,54 @@ def test_a_changed_file_is_kept_beside_it_until_uninstall(run: Run, user_file: P
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
 
 
+def test_settings_that_a_client_emptied_stay_in_their_backup(run: Run, user_file: Path) -> None:
+    user_file.write_text('{"allow": ["precious"]}')
+    run("install", "--write", "--user")
+    user_file.write_text("{}")
+
+    run("install", "--write", "--user")
+    assert run("uninstall", "--write", "--user").code == 0
+
+    assert user_file.read_text() == "{}"
+    assert {path.name: path.read_text() for path in user_file.parent.iterdir()} == {
+        "settings.json": "{}",
+        "settings.json.neosian-backup": '{"allow": ["precious"]}',
+    }
+
+
+def test_settings_that_a_client_removed_stay_in_their_backup(run: Run, user_file: Path) -> None:
+    user_file.write_text('{"allow": ["precious"]}')
+    run("install", "--write", "--user")
+    user_file.unlink()
+
+    run("install", "--write", "--user")
+    run("uninstall", "--write", "--user")
+
+    assert "precious" in user_file.with_name("settings.json.neosian-backup").read_text()
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+@pytest.mark.parametrize("before", [None, '{"model": "opus"}'])
+def test_a_persons_own_file_of_a_backups_name_is_left_alone(
+    run: Run, user_file: Path, before: str | None, is_link: bool
+) -> None:
+    theirs = user_file.with_name("settings.json.neosian-backup")
+    target = user_file.with_name("target") if is_link else theirs
+    target.write_text("mine")
+    if is_link:
+        theirs.symlink_to(target)
+    if before:
+        user_file.write_text(before)
+
+    result = run("install", "--write", "--user")
+    assert (f"As it was before: {theirs}-2" in result.err) is (before is not None)
+    assert run("uninstall", "--write", "--user").code == 0
+
+    assert (theirs.read_text(), theirs.is_symlink()) == ("mine", is_link)
+    assert not user_file.with_name(theirs.name + "-2").exists()
+    assert (user_file.read_text() if user_file.exists() else None) == before
+
+
 OLD = 'h="$HOME/.neosian/bin/neosian-hook"; [ -x "$h" ] || exit 0; exec "$h" claude-code '
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,44 @@ def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
         settings.save(str(file), b"[]", b"{}")
 
     assert file.read_bytes() == b"{}"
+
+
+def test_a_file_of_two_names_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_bytes(b"{}")
+    os.link(file, tmp_path / "other.json")
+
+    with pytest.raises(NeosianError, match="a hard link"):
+        settings.save(str(file), b"[]", b"{}")
+
+    assert file.read_bytes() == b"{}"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_stays_its_owners(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_bytes(b"{}")
+    os.chown(file, 1234, 1235)
+    file.chmod(0o640)
+
+    settings.save(str(file), b"[]", b"{}")
+
+    found = file.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 1235, 0o640)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be two users")
+def test_a_file_of_another_user_is_left_alone() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # the tests' own folder is closed to others
+        os.chmod(folder, 0o777)
+        file = os.path.join(folder, "s.json")
+        Path(file).write_bytes(b"{}")
+        os.chmod(file, 0o666)
+        os.seteuid(1236)
+        try:
+            assert "belongs to another user" in settings.why_not_writable(file)
+        finally:
+            os.seteuid(0)
 
 
 def test_a_file_that_moved_on_since_it_was_read_is_left_alone(tmp_path: Path) -> None:
