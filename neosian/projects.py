@@ -165,7 +165,9 @@ def follow_rename(home: str, project: Project) -> None:
     if store.exists:
         old = noted_scope(store.repo.private)
         if old and old != store.scope and is_half_renamed(open_store(home, old), store):
-            with suppress(NeosianError):  # the page can wait: whoever lands in the scope tells what is wrong there
+            with suppress(
+                NeosianError
+            ):  # the page can wait: whoever lands in the scope tells what is wrong there
                 rename_scope(home, open_store(home, old), store)
         return
     registered = known(home)
@@ -185,9 +187,7 @@ def rename_scope(home: str, old: Store, new: Store) -> None:
     """
     if old.exists:
         with old.lock():
-            was, becomes = (
-                os.path.join(home, "scopes", scope.disk_name(each.scope)) for each in (old, new)
-            )
+            was, becomes = (os.path.join(home, "scopes", scope.disk_name(each.scope)) for each in (old, new))
             os.rename(was, becomes)  # a link is renamed itself: what it leads to may lie on another disk
     _finish_rename(home, old, open_store(home, new.scope))
 

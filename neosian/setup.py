@@ -9,12 +9,11 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from neosian import files, install, made, mcp_install, merging, projects, redact, wiring
+from neosian import install, made, mcp_install, merging, projects, redact, removal, wiring
 from neosian.clients.hook_files import Environ
 from neosian.clients.installers import RECORDED, SERVED, hooks_of, installer, trust
 from neosian.clients.mcp_clients import PROJECT, USER
@@ -35,11 +34,6 @@ CHANGE, RIGHT, BY_HAND, LATER, LEFT_OUT, SHARED, REFUSED = (
 WIRED = (CHANGE, RIGHT)
 """The states of what stands in a client's file, or is to."""
 
-_OURS = frozenset((
-    "bin", "spool", "scopes", "cache", "log", "dream", "machine", "config.toml", "dream-mark", "off", "off-projects",
-    made.FILE,
-))  # fmt: skip
-"""What a home holds."""
 _AROUND = 2  # lines shown around a change
 _WIDE = 160  # columns shown of a line
 
@@ -184,35 +178,20 @@ def launcher(wish: Wish) -> Path:
 
 
 def remove_launcher(wish: Wish) -> bool:
-    """Remove the launcher, and its folder and home where nothing else is in them; whether there was one."""
-    path = launcher(wish)
+    """Remove the launcher, and what folders it leaves empty; whether there was one."""
     made.tidy(str(_home(wish)))
-    try:
-        there = files.remove(str(path))
-        for folder in (path.parent, path.parent.parent):
-            if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
-                folder.rmdir()
-    except OSError as error:
-        raise NeosianError(f"{path} cannot be removed: {error.strerror}.") from None
-    return there
+    return removal.remove_launcher(_home(wish))
+
+
+def check_home(wish: Wish) -> None:
+    """Raise ``NeosianError`` where the home could not be removed, before anything else is taken out."""
+    removal.check(_home(wish))
 
 
 def forget(wish: Wish) -> str:
-    """Remove the home with all memory in it; its path. Refused where the folder holds anything that is not ours."""
-    home = str(_home(wish))
-    if os.path.islink(home) or not os.path.isdir(home):
-        raise NeosianError(f"{home} is no folder of its own, so it was left as it is.")
-    others = sorted(set(os.listdir(home)) - _OURS)
-    if others:
-        raise NeosianError(
-            f"{home} holds what is not neosian's ({', '.join(others[:5])}), so all of it was left as it is.",
-            f"look at it, then: rm -r {home}",
-        )
-    try:
-        shutil.rmtree(home)
-    except OSError as error:
-        raise NeosianError(f"{error.filename} cannot be removed: {error.strerror}.") from None
-    return home
+    """Remove the home with all memory in it; its path, "" where there was none."""
+    home = _home(wish)
+    return str(home) if removal.forget(home) else ""
 
 
 def _home(wish: Wish) -> Path:

@@ -220,3 +220,15 @@ def test_the_step_before_hooks_run_is_told(place: Place) -> None:
         said = place.say("install", *words).err
         assert here in said
         assert other in ("", here) or other not in said
+
+
+def test_thousands_of_our_hooks_are_taken_out_at_once() -> None:
+    """One by one, each would have the whole file read again."""
+    ours = {"type": "command", "command": hook_line("claude-code", "note")}
+    mine = {"type": "command", "command": "mine"}
+    hooks: dict[str, Any] = {f"E{n}": [{"hooks": [ours, mine]}] for n in range(4000)}
+    text = json.dumps({"hooks": {**hooks, "Stop": [{"hooks": [ours]}] * 8000}})
+    left = {name: [{"hooks": [mine]}] for name in hooks}
+    assert json.loads(GROUPS.strip(text)) == {"hooks": left}
+    with pytest.raises(ValueError):
+        GROUPS.again("{}", GROUPS.owned(text))

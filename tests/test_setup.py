@@ -538,6 +538,57 @@ def test_the_command_for_a_project_elsewhere_names_its_folder(
     assert all(str(folder) in step["prints"] for step in steps)
 
 
+@pytest.mark.parametrize(
+    "theirs", ["bin/x", "log/mine", "cache/data.csv", "spool/y", "dream/z", "scopes/notes/a"]
+)
+def test_a_persons_files_within_a_home_keep_all_of_it(
+    run: Run, clients: Path, tmp_path: Path, theirs: str
+) -> None:
+    home = Home(tmp_path / "h").path
+    run("--root", str(home), "--write")
+    (home / theirs).parent.mkdir(parents=True, exist_ok=True)
+    (home / theirs).write_text("precious")
+    before = written(tmp_path)
+    result = run("--root", str(home), "--uninstall", "--memory", "--write")
+    assert (result.code, written(tmp_path)) == (1, before)
+    assert os.path.join(*theirs.split("/")[:2]) in result.err
+
+
+def test_a_folder_that_was_never_a_home_is_left_alone(run: Run, clients: Path, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    for name in ("bin/x", "log/mine"):
+        (tools / name).parent.mkdir(parents=True)
+        (tools / name).write_text("precious")
+    result = run("--root", str(tools), "--uninstall", "--memory", "--write")
+    assert (result.code, (tools / "bin/x").read_text()) == (1, "precious")
+    assert "shows that it is a home" in result.err
+
+
+def test_a_persons_empty_folders_stay(run: Run, clients: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "work" / "bin"
+    empty.mkdir(parents=True)
+    assert run("--root", str(empty.parent), "--uninstall", "--write").code == 0
+    assert empty.is_dir()
+
+
+def test_a_persons_program_of_the_launchers_name_stays(run: Run, clients: Path, tmp_path: Path) -> None:
+    theirs = tmp_path / "work" / "bin" / "neosian-hook"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("#!/bin/sh\nmine\n")
+    run("--root", str(tmp_path / "work"), "--uninstall", "--write")
+    assert theirs.exists()
+
+
+def test_memory_stays_while_hooks_that_record_into_it_do(run: Run, clients: Path) -> None:
+    run("--write")
+    home = clients / ".neosian"
+    file = Path(hooks_of("claude-code").user_file(os.environ))
+    file.write_text("// mine\n" + file.read_text("utf-8"), encoding="utf-8")
+    result = run("--uninstall", "--memory", "--write")
+    assert (result.code, launcher_path(home).exists()) == (1, True)
+    assert "The home stays" in result.err
+
+
 def test_memory_is_not_removed_for_one_client(run: Run, clients: Path) -> None:
     assert run("--memory").code == 2
     assert run("--uninstall", "--memory", "--client", "cursor").code == 2

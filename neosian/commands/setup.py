@@ -87,6 +87,8 @@ def _install(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
 
 
 def _uninstall(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
+    if args.memory:
+        setup.check_home(wish)
     steps = planned = setup.plan_removal(wish, os.environ, cwd)
     elsewhere = _elsewhere(args, wish, cwd)
     is_written = args.write
@@ -99,10 +101,13 @@ def _uninstall(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
     if is_written:
         steps = setup.carry_out(steps, wish, os.environ, cwd, is_install=False)
         _tell(args, steps, "taken out")
-        if _takes_launcher(args) and setup.remove_launcher(wish):
+        stays = args.memory and any(step.state == REFUSED for step in steps)
+        if stays:
+            output.note("The home stays, with all that was recorded, while a file of a client does.")
+        elif _takes_launcher(args) and setup.remove_launcher(wish):
             gone.append(str(setup.launcher(wish)))
-        if args.memory:
-            gone.append(setup.forget(wish))
+        if args.memory and not stays and (home := setup.forget(wish)):
+            gone.append(home)
     if args.json:
         output.as_json({**_as_json(args, wish, cwd, steps), "removed": gone, "elsewhere": elsewhere})
     elif is_written:
