@@ -16,12 +16,11 @@ from pathlib import Path
 from neosian import config, healing, health, merging, projects, wiring
 from neosian.child import git_program
 from neosian.clients.hook_files import Environ
-from neosian.clients.installers import installer
 from neosian.errors import NeosianError
 from neosian.index import Index
 from neosian.journal import Journal
 from neosian.landing import Lander
-from neosian.launcher import install_launcher, is_of_this_release, launcher_path
+from neosian.launcher import install_launcher, is_of_this_release, last_line, launcher_path
 from neosian.places import machine
 from neosian.spool import Spool
 from neosian.store import Lock, Store
@@ -63,7 +62,7 @@ class Finding:
 
 def examine(home: str, directory: str, environ: Environ) -> list[Finding]:
     """All that is wrong, in the order of `CHECKS`; empty when all is well."""
-    found = [*_as_status_says(home, directory), *_git(), *_wiring(environ, directory)]
+    found = [*_as_status_says(home, directory, environ), *_git()]
     if os.path.isdir(home):
         found += [*_permissions(home), *_launcher(home), *_spool(home)]
         for store in projects.stores(home):
@@ -94,15 +93,30 @@ def mend(findings: Sequence[Finding]) -> list[tuple[bool, str]]:
 # What status says too ----------------------------------------------------------------------------
 
 
-def _as_status_says(home: str, directory: str) -> Iterator[Finding]:
-    mends = {
-        "launcher": _install(home),
-        "spool": _land(home),
-        "lock": Mend("locks", lambda: _clear_locks(home)),
-    }
-    for problem in health.report(home, directory)["problems"]:
-        about = problem["about"]
-        yield Finding(about, problem["what"], problem["try"], mends.get(about))
+def _as_status_says(home: str, directory: str, environ: Environ) -> Iterator[Finding]:
+    mends = {"spool": _land(home), "lock": Mend("locks", lambda: _clear_locks(home))}
+    faults = wiring.faults(home, environ, directory, is_asking=True)
+    mends_of = {fault.what: _mend_of(fault, environ, directory) for fault in faults}
+    for problem in health.report(home, directory, faults)["problems"]:
+        about, what = problem["about"], problem["what"]
+        yield Finding(about, what, problem["try"], mends_of.get(what) or mends.get(about))
+
+
+def _mend_of(fault: wiring.Fault, environ: Environ, directory: str) -> Mend | None:
+    if fault.launcher:
+        return _install(os.path.dirname(os.path.dirname(fault.launcher)))
+    if fault.wire:
+        wire = fault.wire
+        return Mend(f"{wire.file} {wire.kind}", lambda: _write(wire, environ, directory))
+    return None
+
+
+def _write(wire: wiring.Wire, environ: Environ, directory: str) -> str:
+    """Write anew what stands at a wire; planned only now, for the file may hold more of ours that was mended before."""
+    plan = wiring.plan(wire, environ, directory)
+    if plan:
+        merging.carry_out(plan)
+    return f"{wire.file} was written anew."
 
 
 def _install(home: str) -> Mend:
@@ -140,7 +154,7 @@ def _clear_locks(home: str) -> str:
 
 def _git() -> Iterator[Finding]:
     program = git_program()
-    said = health.last_line([program, "--version"])
+    said = last_line([program, "--version"])
     found = re.search(r"(\d+)\.(\d+)", said)
     if found is None:
         yield Finding(
@@ -221,50 +235,6 @@ def _launcher(home: str) -> Iterator[Finding]:
     if path.exists() and not is_of_this_release(Path(home)):
         said = f"The launcher {path} is of another release than this neosian."
         yield Finding("launcher", said, "neosian doctor --fix", _install(home))
-
-
-# The clients -------------------------------------------------------------------------------------
-
-
-def _wiring(environ: Environ, directory: str) -> Iterator[Finding]:
-    """What stands in clients' settings: whether the hook lines find a launcher, and whether all of it is right."""
-    for wire in wiring.wires(environ, directory):
-        for launcher in wire.launchers:
-            if not os.access(launcher, os.X_OK):
-                yield Finding(
-                    "client", f"The hooks in {wire.file} call {launcher}, which is not there, so they do nothing.",
-                    wire.again, _install(os.path.dirname(os.path.dirname(launcher))),
-                )  # fmt: skip
-        yield from _wire(wire, environ, directory)
-
-
-def _wire(wire: wiring.Wire, environ: Environ, directory: str) -> Iterator[Finding]:
-    title = installer(wire.client).TITLE
-    kind = "hooks" if wire.kind == wiring.HOOKS else "MCP server"
-    try:
-        plan = wiring.plan(wire, environ, directory)
-    except NeosianError as error:
-        yield Finding("client", str(error), error.hint)
-        return
-    if plan is None:
-        said = f"The {kind} of neosian in {wire.file} are not as any release of neosian writes them."
-        yield Finding("client", said, wire.again)
-    elif plan.refused is not None:
-        yield Finding("client", str(plan.refused), plan.refused.hint or wire.again)
-    elif plan.changed and not _is_for_a_newer(wire, plan):
-        said = f"The {kind} in {wire.file} are not what this neosian writes for {title}."
-        yield Finding("client", said, wire.again, Mend(f"{wire.file} {kind}", lambda: _write(plan)))
-
-
-def _is_for_a_newer(wire: wiring.Wire, plan: merging.Plan) -> bool:
-    """Whether hooks were written when the client told its version, which it does not do now: then more events were
-    known to be safe, and there is nothing to compare with."""
-    return wire.kind == wiring.HOOKS and plan.version is None and wire.events > len(plan.names)
-
-
-def _write(plan: merging.Plan) -> str:
-    merging.carry_out(plan)
-    return f"{plan.file} was written anew."
 
 
 # The stores --------------------------------------------------------------------------------------

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import time
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from neosian import (
     adopt,
+    clients,
+    commits,
     config,
     documents,
     files,
@@ -19,7 +20,6 @@ from neosian import (
     mcp_install,
     output,
     projects,
-    recall,
     switch,
     taking,
     turns,
@@ -29,61 +29,57 @@ from neosian.clients.installers import SERVED, installer
 from neosian.dream import schedule, state
 from neosian.errors import NeosianError
 from neosian.index import Index
-from neosian.launcher import launcher_path
 from neosian.redact import redact_path
 from neosian.spool import Spool
 from neosian.store import Store
 
 _WAITS_LONG = 6 * 3600.0
 _WAITS = 600.0  # seconds without an event after which no session is thought to run
-_STARTS = 20.0  # seconds that the launcher's Python has to start
 _OLD = 86_400.0  # seconds after which a line of the log is old
 _SHOWN = 160  # characters shown of a line of the log
-_PROGRAMS = {"python": "python", "stub": "stub", "NEOSIAN_GIT": "git"}
-"""What the launcher names, by the variable that holds it."""
 _NAMED = 20
 """Documents with faulty front matter that are named in each scope."""
 _LOST = "this event was not recorded"
 """What the launcher writes into the log of an event that it could not keep."""
 
+Heard = dict[str, tuple[float, str]]
+"""Client -> when its last event was (seconds since 1970), and what it was."""
+_ENDED = {turns.DONE: "stop", turns.FAILED: "failure", turns.INTERRUPTED: "interrupt"}
+"""The event that a turn of this state ended with, where it is known."""
 
-def report(home: str, directory: str = os.curdir) -> dict[str, Any]:
-    """The whole state as plain values, clients' settings as they are for ``directory``.
+
+def report(
+    home: str, directory: str = os.curdir, faults: Sequence[wiring.Fault] | None = None
+) -> dict[str, Any]:
+    """The whole state as plain values, clients' settings as they are for ``directory``, with the ``faults`` of these
+    where somebody has looked for them already.
 
     ``problems`` is empty when all is well; each says what it is ``about``: home, launcher, settings, client, scope,
     lock or spool.
     """
     problems: list[dict[str, str]] = []
-    scopes = [_scope(store, problems) for store in projects.stores(home)]
+    heard: Heard = {}
+    scopes = [_scope(store, problems, heard) for store in projects.stores(home)]
+    _waiting(home, heard)
     hooks = [
         {key: value for key, value in row.items() if key != "lines"}
         for row in install.installed_hooks(os.environ, directory)
     ]
-    servers = _mcp(directory, problems)
+    servers = mcp_install.registered(os.environ, directory)
     landed = max((turns.seconds(row.get("last_landing") or "") for row in scopes), default=0.0)
     spool = _spool(home, problems, bool(hooks)) | {
         "lost": _lost(home, landed, problems), "held_up": [row["lock"] for row in scopes if row.get("lock")],
         "by_choice": _by_choice(home),
     }  # fmt: skip
-    clients = _clients(home, hooks, servers, _heard(home, scopes))
+    known = _clients(home, hooks, servers, heard)
     _home(home, problems)
+    for fault in wiring.faults(home, os.environ, directory) if faults is None else faults:
+        _problem(problems, fault.about, fault.what, fault.hint)
     return {
         "home": home, "hooks": hooks, "mcp": servers, "scopes": scopes, "schedule": _schedule(home, problems),
-        "spool": spool, "clients": clients,
+        "spool": spool, "clients": known,
         "dream": state.now(home), "log": _log(home, landed), "problems": problems,
     }  # fmt: skip
-
-
-def _mcp(directory: str, problems: list[dict[str, str]]) -> list[dict[str, Any]]:
-    """Settings files that tell a client of our MCP server, and the program that they name."""
-    found = mcp_install.registered(os.environ, directory)
-    for row in found:
-        program = row["command"][0]
-        if os.path.isabs(program) and not os.path.exists(program):
-            level = " --user" if row["level"] == "user" else ""
-            again = f"neosian mcp install --client {row['client']}{level} --write"
-            _problem(problems, "client", f"{row['file']} starts {program}, which is gone.", again)
-    return found
 
 
 def _schedule(home: str, problems: list[dict[str, str]]) -> dict[str, Any] | None:
@@ -112,52 +108,9 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
     _, wrong = config.load(home)
     if wrong:
         _problem(problems, "settings", wrong, f"open {os.path.join(home, 'config.toml')} in an editor")
-    if os.path.isdir(home) and (why := _why_no_launcher(os.fspath(launcher_path(Path(home))))):
-        _problem(problems, "launcher", why, "neosian doctor --fix")
 
 
-def _why_no_launcher(path: str) -> str:
-    """Why the launcher cannot do its work, "" when it can: hooks pass over one that is not there, and say nothing."""
-    launcher = files.read(path)
-    if launcher is None:
-        return "No launcher is installed."
-    if not os.access(path, os.X_OK):
-        return f"The launcher {path} may not be run, so hooks do nothing."
-    programs = {}
-    for row in launcher.decode("utf-8", "replace").splitlines():
-        name, equals, value = row.partition("=")
-        if equals and name in _PROGRAMS and (words := shlex.split(value)):
-            programs[_PROGRAMS[name]] = words[0]
-    for name, program in programs.items():
-        if not os.path.exists(program):
-            return f"The launcher's {name} is gone: {program}."
-        if not os.access(program, os.R_OK if name == "stub" else os.X_OK):
-            return f"The launcher's {name} cannot be used: {program}."
-    return _why_no_start(programs) if {"python", "stub"} <= programs.keys() else ""
-
-
-def _why_no_start(programs: dict[str, str]) -> str:
-    """Why the launcher's Python does not run its stub, "" when it does: without words the stub only says so."""
-    command = [programs["python"], "-I", "-S", "-X", "utf8", programs["stub"]]
-    said = last_line(command)
-    return (
-        ""
-        if said.startswith("neosian: ")
-        else f"The launcher's python cannot run its stub: {' '.join(command)}: {said}."
-    )
-
-
-def last_line(command: list[str]) -> str:
-    """The last line that a program says, on stderr where it says anything there."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_STARTS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    said = done.stderr.strip() or done.stdout.strip()
-    return (said.splitlines() or [f"it ended with {done.returncode}"])[-1]
-
-
-def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
+def _scope(store: Store, problems: list[dict[str, str]], heard: Heard) -> dict[str, Any]:
     row: dict[str, Any] = {"scope": store.scope, "path": store.path}
     try:
         tip = store.repo.tip()
@@ -168,8 +121,10 @@ def _scope(store: Store, problems: list[dict[str, str]]) -> dict[str, Any]:
                 f"git -C {store.path} fsck",
             )
         with Index.open(store.cache) as index:
-            row["index"] = "in step" if index.catch_up(store.repo, None) else "behind"
+            is_in_step = index.catch_up(store.repo, None)
+            row["index"] = "in step" if is_in_step else "behind"
             row |= index.counts()
+            _landed(store, index, heard, is_in_step)
             last = index.commits(act="record", limit=1)
             row["last_landing"] = turns.stamp(last[0].at) if last else None
         bad = files.names(os.path.join(store.repo.private, "bad-lines"))
@@ -320,24 +275,37 @@ def _by_choice(home: str) -> list[str]:
     return said
 
 
-def _heard(home: str, scopes: list[dict[str, Any]]) -> dict[str, tuple[float, str]]:
-    """Each client's last event: one that waits, or the last of its landed turns."""
-    last: dict[str, tuple[float, str]] = {}
-    for entry in Spool(home).peek():
-        last[entry.client] = max(last.get(entry.client, (0.0, "")), (entry.at, f"{entry.event}, waiting"))
-    for row in scopes:
-        store = projects.open_store(home, row["scope"])
-        if row.get("index") == "in step":
-            for session in recall.sessions(store, 20):
-                last[session.client] = max(
-                    last.get(session.client, (0.0, "")), (session.last, "turn, landed")
-                )
-            store.repo.close()
-    return last
+def _landed(store: Store, index: Index, heard: Heard, is_in_step: bool) -> None:
+    """Each client's last landed turn; what an index that somebody holds does not show yet is asked of git."""
+    for client, (at, how) in index.heard().items():
+        _hear(heard, client, at, f"{_ENDED.get(how, 'turn')}, landed")
+    if not is_in_step:
+        shown, tip = index.commit, store.repo.tip()
+        here = shown and store.repo.object(shown) is not None
+        for commit in commits.since(store.repo, shown if here else None, tip, None) or () if tip else ():
+            if commit.act == "record" and commit.client:
+                _hear(heard, commit.client, commit.at, "turn, landed")
+
+
+def _waiting(home: str, heard: Heard) -> None:
+    """Each client's last event that waits, through whichever client's hook line it came."""
+    for entry in Spool(home).look():
+        if entry.spooled.event == "context":
+            continue  # what we told, not what we heard
+        try:
+            event = clients.read(entry.payload, entry.spooled)
+        except NeosianError:  # a client of another release
+            _hear(heard, entry.spooled.client, entry.spooled.at, f"{entry.spooled.event}, waiting")
+        else:
+            _hear(heard, event.client, event.at, f"{event.kind}, waiting")
+
+
+def _hear(heard: Heard, client: str, at: float, what: str) -> None:
+    heard[client] = max(heard.get(client, (0.0, "")), (at, what))
 
 
 def _clients(
-    home: str, hooks: list[dict[str, Any]], servers: list[dict[str, Any]], heard: dict[str, tuple[float, str]]
+    home: str, hooks: list[dict[str, Any]], servers: list[dict[str, Any]], heard: Heard
 ) -> list[dict[str, Any]]:
     """A row a client that is installed, wired or was heard: what of it is there, its last event, what is to be done.
 

@@ -300,6 +300,15 @@ class Index(Cache):
         ).fetchall()
         return [Session(row) for row in rows]
 
+    def heard(self) -> dict[str, tuple[float, str]]:
+        """Of each client the last turn: when it ended (seconds since 1970), and its state."""
+        rows = self.db.execute(
+            "SELECT s.client, s.last, (SELECT state FROM turn WHERE session = s.id ORDER BY n DESC LIMIT 1)"
+            # beside max() SQLite takes the other columns from the row that has it
+            " FROM (SELECT id, client, max(last) AS last FROM session GROUP BY client) s"
+        )
+        return {client: (last, state or turns.UNFINISHED) for client, last, state in rows.fetchall()}
+
     def turns(
         self, conversation: str, client: str | None = None, limit: int | None = None, n: int | None = None
     ) -> list[TurnLine]:

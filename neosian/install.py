@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -13,10 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neosian import mcp_install, merging, resources, scope, settings
+from neosian import mcp_install, merging, resources, scope, settings, vetoes
 from neosian.clients import adapter
 from neosian.clients.hook_files import HookFile, Line, Problem, Version, lines_in
 from neosian.clients.installers import RECORDED, Installer, hooks_of, installer
+from neosian.clients.mcp_clients import JSON_WITH_COMMENTS
 from neosian.errors import NeosianError, UsageError
 from neosian.launcher import hook_line, install_launcher
 from neosian.merging import Look, Place, Plan
@@ -32,26 +34,31 @@ class Wish(merging.Wish):
     recall: bool = True
 
 
-def plan_install(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
-    """What ``record install`` would do; raises ``UsageError`` for flags that make no sense."""
+def plan_install(wish: Wish, environ: Mapping[str, str], cwd: str, version: str | None = None) -> Plan:
+    """What ``record install`` would do; raises ``UsageError`` for flags that make no sense.
+
+    The client is asked for its ``version`` unless that is known.
+    """
     wish = levelled(wish)
     client, hooks = installer(wish.client), hooks_of(wish.client)
-    installed = client.version(ask_version(client.PROGRAM))
+    installed = client.version(ask_version(client.PROGRAM) if version is None else version)
     wanted = _wanted(wish, hooks, installed)
     place = _place(client, hooks, wish, environ, cwd)
     look = _look(hooks, place.file)
+    is_right = _holds_with_comments(client, hooks, look, wanted)
     found = [] if look.refused else _problems(hooks, look, wanted, installed)
     look.refused = merging.misplaced(wish, place, cwd) or look.refused or _refusal(look, found)
     plan = Plan(
         file=look.file,
         before=look.raw,
-        after=look.raw if look.refused else hooks.shape.merge(look.text, wanted).encode(),
+        after=look.raw if look.refused or is_right else hooks.shape.merge(look.text, wanted).encode(),
         backup=None if look.refused else merging.without_us(look, _everything(wish, look, environ, cwd)),
         fragment=hooks.shape.fragment(wanted),
         names=hooks.shape.names(wanted),
         version=".".join(map(str, installed)) if installed else None,
         warnings=(
             *(f"{look.file}: {problem}" for problem in found),
+            *map(str, _vetoes(wish, environ, cwd)),
             *_about_client(client, installed),
             *_about_place(hooks, wish, environ, look),
         ),
@@ -92,7 +99,9 @@ def installed_hooks(environ: Mapping[str, str], directory: str) -> list[dict[str
         hooks = hooks_of(name)
         places = [("user", hooks.user_file(environ))]
         if tree and hooks.project_file:
-            places.append(("project", hooks.project_file(tree)))
+            theirs = hooks.project_file(tree)
+            if os.path.realpath(theirs) != os.path.realpath(places[0][1]):  # a home that is under git
+                places.append(("project", theirs))
         for level, file in places:
             look = _look(hooks, file)
             if ours := look.ours(hooks.shape):
@@ -161,10 +170,32 @@ def _look(hooks: HookFile, file: str) -> Look:
     return merging.look(file, hooks.shape.decode, hooks.shape.empty)
 
 
+def _holds_with_comments(client: Installer, hooks: HookFile, look: Look, wanted: Any) -> bool:
+    """Whether a file that only its client can read, for its comments, holds what is wanted; it is read without them
+    from here on then."""
+    if not (
+        isinstance(look.refused, settings.NotPlain) and client.MCP.format is JSON_WITH_COMMENTS and look.raw
+    ):
+        return False
+    try:
+        text = json.dumps(settings.parse_with_comments(look.raw.decode("utf-8")))
+        is_right = hooks.shape.merge(text, wanted) == text
+    except ValueError:
+        return False
+    if is_right:
+        look.text, look.refused = text, None
+    return is_right
+
+
 def _problems(hooks: HookFile, look: Look, wanted: Any, installed: Version | None) -> Sequence[Problem]:
     if hooks.problems:
         return hooks.problems(look.text, installed)
     return hooks.shape.problems(look.text, wanted)
+
+
+def _vetoes(wish: Wish, environ: Mapping[str, str], cwd: str) -> list[vetoes.Veto]:
+    folder = merging.project_folder(wish, cwd)
+    return vetoes.vetoes(wish.client, "hooks", environ, folder, is_project=not wish.user)
 
 
 def write_launcher(wish: Wish) -> Path:

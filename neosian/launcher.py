@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import stat
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,9 @@ NAME = "neosian-hook"
 _MODE = 0o700
 _PROGRAM_LINES = ("python=", "stub=", "NEOSIAN_GIT=")
 """How the lines of a launcher begin that name a program."""
+_PROGRAMS = {"python": "python", "stub": "stub", "NEOSIAN_GIT": "git"}
+"""What a launcher names, by the variable that holds it."""
+_STARTS = 20.0  # seconds that its Python has to start
 _ANY_HOME = f'"${{NEOSIAN_HOME:-$HOME/.neosian}}/bin/{NAME}"'
 
 # One word of shell, quoted or bare; and the two shapes in which a line of ours names the launcher.
@@ -131,3 +135,56 @@ def _own_folder(folder: Path) -> None:
         raise NeosianError(f"{folder} belongs to another user, so neosian keeps nothing there.")
     if not about.st_mode & stat.S_IWUSR or not os.access(folder, os.W_OK | os.X_OK):
         raise NeosianError(f"{folder} is read-only, so neosian cannot keep anything there.")
+
+
+def why_it_fails(path: str) -> str:
+    """Why the launcher cannot do its work, "" when it can: hooks pass over one that is not there, and say nothing."""
+    try:
+        launcher = files.read(path)
+    except OSError as error:
+        return f"The launcher {path} cannot be read: {error.strerror}."
+    if launcher is None:
+        return "No launcher is installed."
+    if not os.access(path, os.X_OK):
+        return f"The launcher {path} may not be run, so hooks do nothing."
+    try:
+        programs = _programs(launcher.decode("utf-8", "replace"))
+    except ValueError as error:
+        return f"The launcher {path} is not as neosian writes it: {error}."
+    for name, program in programs.items():
+        if not os.path.exists(program):
+            return f"The launcher's {name} is gone: {program}."
+        if not os.access(program, os.R_OK if name == "stub" else os.X_OK):
+            return f"The launcher's {name} cannot be used: {program}."
+    return _why_no_start(programs) if {"python", "stub"} <= programs.keys() else ""
+
+
+def _programs(text: str) -> dict[str, str]:
+    """The programs that a launcher names, by what they are; ``ValueError`` where a quote never ends."""
+    programs = {}
+    for row in text.splitlines():
+        name, equals, value = row.partition("=")
+        if equals and name in _PROGRAMS and (words := shlex.split(value)):
+            programs[_PROGRAMS[name]] = words[0]
+    return programs
+
+
+def _why_no_start(programs: dict[str, str]) -> str:
+    """Why the launcher's Python does not run its stub, "" when it does: without words the stub only says so."""
+    command = [programs["python"], "-I", "-S", "-X", "utf8", programs["stub"]]
+    said = last_line(command)
+    return (
+        ""
+        if said.startswith("neosian: ")
+        else f"The launcher's python cannot run its stub: {' '.join(command)}: {said}."
+    )
+
+
+def last_line(command: list[str]) -> str:
+    """The last line that a program says, on stderr where it says anything there."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_STARTS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = done.stderr.strip() or done.stdout.strip()
+    return (said.splitlines() or [f"it ended with {done.returncode}"])[-1]

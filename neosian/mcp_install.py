@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neosian import merging, projects, scope, settings
+from neosian import merging, projects, scope, settings, vetoes
 from neosian.clients.installers import SERVED, installer
 from neosian.clients.mcp_clients import SERVER, Client, Entry, Environ, servers
 from neosian.errors import NeosianError, UsageError
@@ -118,6 +118,7 @@ def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
         names=(SERVER,),
         warnings=(
             *_about_file(found, ours),
+            *map(str, _vetoes(wish, environ, cwd)),
             *_about_others(found, places),
             *_about_place(client, wish, environ),
         ),
@@ -215,6 +216,11 @@ def _projects(wish: Wish) -> list[str]:
     home = scope.home(str(merging.root(wish) or ""))
     mine = f"{scope.user_scope()}/proj:"
     return [store.scope.removeprefix(mine) for store in projects.stores(home) if store.scope.startswith(mine)]
+
+
+def _vetoes(wish: Wish, environ: Environ, cwd: str) -> list[vetoes.Veto]:
+    folder = merging.project_folder(wish, cwd)
+    return vetoes.vetoes(wish.client, "server", environ, folder, is_project=not wish.user)
 
 
 def _is_ours(client: Client, entry: Any) -> bool:

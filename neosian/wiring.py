@@ -1,7 +1,7 @@
 """How the clients of this machine are wired to neosian: which are here, and what of ours stands in their settings.
 
-Nothing here changes a file. What stands in a file is read back into the wish it was written for, so that it can be
-compared whole with what this release would write for the same wish.
+Nothing here changes a client's file. What stands in a file is read back into the wish it was written for, so that it
+can be compared whole with what this release would write for the same wish.
 """
 
 from __future__ import annotations
@@ -9,18 +9,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from neosian import fastjson, files, install, mcp_install, merging
 from neosian.clients import adapter
 from neosian.clients.hook_files import Environ
 from neosian.clients.installers import hooks_of, installer
-from neosian.launcher import read_line
+from neosian.errors import NeosianError
+from neosian.launcher import launcher_path, read_line, why_it_fails
 from neosian.merging import Plan
+from neosian.vetoes import vetoes
 
 USER, PROJECT = "user", "project"
+_FIX = "neosian doctor --fix"
 HOOKS, SERVER = "hooks", "server"
 
 
@@ -96,11 +100,122 @@ def wires(environ: Environ, directory: str) -> list[Wire]:
     return [*_hooks(environ, directory), *_servers(environ, directory)]
 
 
-def plan(wire: Wire, environ: Environ, directory: str) -> Plan | None:
-    """What installing the same anew would change; None where nobody can tell for what it was written."""
+def plan(wire: Wire, environ: Environ, directory: str, version: str | None = None) -> Plan | None:
+    """What installing the same anew would change; None where nobody can tell for what it was written. The client is
+    asked for its ``version`` unless that is known."""
     if isinstance(wire.wish, install.Wish):
-        return install.plan_install(wire.wish, environ, directory)
+        return install.plan_install(wire.wish, environ, directory, version)
     return mcp_install.plan_install(wire.wish, environ, directory) if wire.wish else None
+
+
+# What is wrong -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why something of ours does not work: what it is ``about`` (launcher, client), a sentence, the next thing to try.
+
+    Writing anew the ``launcher`` of this path, or what stands at a ``wire``, mends it; neither: only a person can.
+    """
+
+    about: str
+    what: str
+    hint: str
+    launcher: str = ""
+    wire: Wire | None = None
+
+
+def faults(home: str, environ: Environ, directory: str, *, is_asking: bool = False) -> list[Fault]:
+    """All that keeps hooks and servers from working, for the user and in the project around a directory.
+
+    Of a client whose version is known from before the version counts, unless something is wrong by it or the client is
+    to be asked in any case (``is_asking``).
+    """
+    found = sorted(wires(environ, directory), key=lambda wire: not is_here(wire.client, environ))
+    known = {} if is_asking else versions(home)
+    told: dict[str, str] = {}
+    rows = _of_launchers(home, found)
+    for wire in found:
+        rows += _of_wire(wire, environ, directory, known, told)
+    if os.path.isdir(home):
+        remember(home, told)
+    return list({fault.what: fault for fault in reversed(rows)}.values())[::-1]
+
+
+def _of_launchers(home: str, found: Sequence[Wire]) -> list[Fault]:
+    """Launchers that cannot do their work: that of the home, and those that hooks call."""
+    own = str(launcher_path(Path(home)))
+    callers: dict[str, list[str]] = {own: []} if os.path.isdir(home) else {}
+    for wire in found:
+        for path in wire.launchers:
+            callers.setdefault(path, []).append(wire.file)
+    rows = []
+    for path, named in callers.items():
+        why = why_it_fails(path)
+        if why and named and not os.path.exists(path):
+            why = f"The hooks in {', '.join(named)} call {path}, which is not there, so they do nothing."
+        elif why and path != own:
+            why = f"{path}: {why}"
+        if why:
+            rows.append(Fault("launcher", why, _FIX, launcher=path))
+    return rows
+
+
+def _of_wire(
+    wire: Wire, environ: Environ, directory: str, known: Mapping[str, str], told: dict[str, str]
+) -> Iterator[Fault]:
+    """What is wrong with what stands in one file; the version that its client tells meanwhile is put into ``told``."""
+    folder = merging.work_tree(directory) or directory
+    switched_off = vetoes(wire.client, wire.kind, environ, folder, is_project=wire.level == PROJECT)
+    for veto in switched_off:
+        yield Fault("client", str(veto), veto.hint)
+    if wire.kind == SERVER and any(veto.file == wire.file for veto in switched_off):
+        return  # the switch may stand in our entry, which mending would turn on again
+    if wire.kind == SERVER and (missing := _missing_program(wire, environ)):
+        yield missing
+        return
+    title = installer(wire.client).TITLE
+    kind = "hooks" if wire.kind == HOOKS else "MCP server"
+    try:
+        wanted = plan(wire, environ, directory, known.get(wire.client))
+        if wire.client in known and wanted and not _is_right(wire, wanted):
+            wanted = plan(wire, environ, directory)
+    except NeosianError as error:
+        yield Fault("client", str(error), error.hint)
+        return
+    if wanted and wanted.version:
+        told[wire.client] = wanted.version
+    if wanted is None:
+        said = f"The {kind} of neosian in {wire.file} are not as any release of neosian writes them."
+        yield Fault("client", said, wire.again)
+    elif wanted.refused is not None:
+        yield Fault("client", str(wanted.refused), wanted.refused.hint or wire.again)
+    elif not _is_right(wire, wanted):
+        said = f"The {kind} in {wire.file} are not what this neosian writes for {title}."
+        yield Fault("client", said, _FIX, wire=wire)
+
+
+def _missing_program(wire: Wire, environ: Environ) -> Fault | None:
+    """The fault of an entry whose program is not there."""
+    program = wire.command[0]
+    if os.path.isabs(program):
+        said = f"{wire.file} starts {program}, which is gone."
+        return None if os.path.exists(program) else Fault("client", said, wire.again, wire=wire)
+    if shutil.which(program, path=environ.get("PATH")):
+        return None
+    said = f"{wire.file} starts {program} by name, which is not on the PATH here, so no MCP server starts."
+    hint = f"put {program} on the PATH, or: neosian mcp install --client {wire.client} --user --write"
+    return Fault("client", said, hint)
+
+
+def _is_right(wire: Wire, wanted: Plan) -> bool:
+    """Whether nothing is to change. Hooks that were written when the client told its version, which it does not do now,
+    are right: then more events were known to be safe, and there is nothing to compare with."""
+    is_for_a_newer = wire.kind == HOOKS and wanted.version is None and wire.events > len(wanted.names)
+    return wanted.refused is None and (not wanted.changed or is_for_a_newer)
+
+
+# What stands there -------------------------------------------------------------------------------
 
 
 def _hooks(environ: Environ, directory: str) -> list[Wire]:

@@ -131,10 +131,25 @@ def test_hooks_that_call_a_launcher_which_is_gone_get_one(home: Home, tmp_path: 
     wish = install.Wish("claude-code", user=True, root=str(other))
     merging.carry_out(install.plan_install(wish, os.environ, "/"))
     ((about, what),) = told(home)
-    assert about == "client"
+    assert about == "launcher"
     assert f"call {launcher_path(other)}, which is not there" in what
     mend(home)
     assert os.access(launcher_path(other), os.X_OK)
+
+
+def test_hooks_and_server_in_one_file_are_mended_in_one_go(home: Home) -> None:
+    folder = Path(os.path.expanduser("~/.gemini"))
+    folder.mkdir()
+    merging.carry_out(install.plan_install(install.Wish("gemini-cli", user=True), os.environ, "/"))
+    merging.carry_out(mcp_install.plan_install(mcp_install.Wish("gemini-cli", user=True), os.environ, "/"))
+    file = folder / "settings.json"
+    right = file.read_text()
+    value = json.loads(right.replace("20000", "2"))
+    value["mcpServers"]["neosian-memory"]["command"] = "/gone/neosian"
+    file.write_text(json.dumps(value))
+    assert [about for about, _ in told(home)] == ["client", "client"]
+    mend(home)
+    assert json.loads(file.read_text()) == json.loads(right)
 
 
 def test_settings_are_compared_whole(home: Home, settings: Path) -> None:

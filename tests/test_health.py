@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from neosian import files, health, install, merging, recall
+from neosian import files, health, install, mcp_install, merging, recall
 from neosian.dream import review
 from neosian.launcher import install_launcher, launcher_path
 from neosian.projects import FILE
@@ -22,9 +24,10 @@ from tests.factories import OTHER, Home, Talk, aged, git, prompts_of, segments, 
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home with a launcher, in which a turn has landed."""
     found = Home(tmp_path)
+    monkeypatch.setenv("NEOSIAN_HOME", str(found.path))
     install_launcher(found.path)
     found.talk().land("Hello")
     return found
@@ -56,7 +59,7 @@ def test_a_home_in_order_has_no_problem(home: Home) -> None:
     assert {each["scope"] for each in found["scopes"]} == {user_scope(), home.store().scope}
     assert row(home)["index"] == "in step"
     assert (row(home)["bad_lines"], row(home)["edits_waiting"]) == (0, [])
-    assert [each["last"] for each in found["clients"]] == ["turn, landed"]
+    assert [each["last"] for each in found["clients"]] == ["stop, landed"]
 
 
 def test_looking_changes_nothing(home: Home) -> None:
@@ -204,6 +207,148 @@ def test_a_client_is_followed_from_installed_to_heard(home: Home, tmp_path: Path
     assert problems(home) == []
 
 
+def codex_turn(home: Home, session: str = "c-1") -> None:
+    """A turn in Codex, landed."""
+    common = {"session_id": session, "turn_id": "t-1", "cwd": str(home.project)}
+    home.put({**common, "hook_event_name": "UserPromptSubmit", "prompt": "Hi"}, client="codex")
+    home.put({**common, "hook_event_name": "Stop", "last_assistant_message": "Hello."}, client="codex")
+    home.land()
+
+
+def test_a_client_stays_heard_however_many_sessions_others_had_since(home: Home) -> None:
+    codex_turn(home)
+    for number in range(21):
+        home.talk(f"session-{number:02}").land("Hello")
+    assert client_row(home, "codex")["last"] == "stop, landed"
+    assert client_row(home, "codex")["age"] is not None
+
+
+def test_an_index_that_somebody_holds_is_no_reason_not_to_have_heard(home: Home) -> None:
+    recall.sessions(home.store())  # the index shows what landed so far
+    codex_turn(home)
+    with sqlite3.connect(home.store().cache) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert (row(home)["index"], client_row(home, "codex")["last"]) == ("behind", "turn, landed")
+
+
+def test_the_last_event_says_how_a_landed_turn_ended(home: Home, talk: Talk) -> None:
+    talk.ask("More")
+    talk.put("stop_failure", error="rate_limit")
+    home.land()
+    assert client_row(home, "claude-code")["last"] == "failure, landed"
+    talk.ask("And more")
+    talk.call("Bash")
+    assert client_row(home, "claude-code")["last"] == "result, waiting"
+
+
+def test_an_event_is_of_the_client_that_sent_it_not_of_the_line_it_came_through(home: Home) -> None:
+    said = {
+        "hook_event_name": "beforeSubmitPrompt",
+        "conversation_id": "x",
+        "generation_id": "y",
+        "prompt": "Hi",
+    }
+    home.put({**said, "cursor_version": "1.7"}, client="claude-code")
+    rows = {each["client"]: each["last"] for each in report(home)["clients"]}
+    assert rows == {"claude-code": "stop, landed", "cursor": "prompt, waiting"}
+
+
+@pytest.fixture
+def claude(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's settings of Claude Code, with our hooks in them."""
+    folder = home.folder / "claude"
+    folder.mkdir()
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
+    merging.carry_out(install.plan_install(install.Wish("claude-code", user=True), os.environ, "/"))
+    assert problems(home) == []
+    return folder / "settings.json"
+
+
+@pytest.mark.parametrize("gone", ["home", "launcher"])
+def test_hooks_whose_launcher_is_gone_are_told_with_the_home_or_without(
+    gone: str, home: Home, claude: Path
+) -> None:
+    shutil.rmtree(home.path if gone == "home" else home.path / "bin")
+    (problem,) = report(home)["problems"]
+    assert problem["what"].startswith(
+        f"The hooks in {claude} call {launcher_path(home.path)}, which is not there"
+    )
+    assert problem["try"] == "neosian doctor --fix"
+    assert home.path.exists() == (gone == "launcher")
+
+
+def test_hooks_of_which_one_was_removed_are_told(home: Home, claude: Path) -> None:
+    value = json.loads(claude.read_text())
+    del value["hooks"]["Stop"]
+    claude.write_text(json.dumps(value))
+    assert problems(home) == [f"The hooks in {claude} are not what this neosian writes for Claude Code."]
+
+
+def test_hooks_that_a_foreign_table_spoils_for_the_client_are_told(home: Home) -> None:
+    file = Path(os.path.expanduser("~/.kimi-code/config.toml"))
+    file.parent.mkdir()
+    merging.carry_out(install.plan_install(install.Wish("kimi-code", user=True), os.environ, "/"))
+    assert problems(home) == []
+    file.write_text('[[hooks]]\nevent = "Stop"\ncommand = "true"\nwhen = "always"\n\n' + file.read_text())
+    (said,) = problems(home)
+    assert "it has the key 'when', so Kimi Code takes no hook of this file" in said
+
+
+def test_a_server_by_a_name_that_is_not_on_the_path_is_told(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = mcp_install.Wish("claude-code", folder=str(home.project))
+    merging.carry_out(mcp_install.plan_install(wish, os.environ, "/"))
+    monkeypatch.setenv("PATH", os.defpath)
+    (problem,) = report(home)["problems"]
+    assert problem["what"].startswith(
+        f"{home.project}/.mcp.json starts neosian by name, which is not on the PATH"
+    )
+    assert "neosian mcp install --client claude-code --user --write" in problem["try"]
+    program = tmp_path / "programs" / "neosian"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.defpath}")
+    assert problems(home) == []
+
+
+def test_a_home_that_is_a_repository_has_its_users_hooks_once(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(os.path.expanduser("~"))
+    git(folder, "init", "-q")
+    (folder / ".claude").mkdir()
+    merging.carry_out(install.plan_install(install.Wish("claude-code", user=True), os.environ, "/"))
+    found = health.report(str(home.path), str(folder))
+    assert ([each["level"] for each in found["hooks"]], found["problems"]) == (["user"], [])
+
+
+def test_a_launcher_with_an_open_quote_is_told(home: Home) -> None:
+    launcher_path(home.path).write_text("python='/usr/bin/python\n")
+    (said,) = problems(home)
+    assert said.endswith("is not as neosian writes it: No closing quotation.")
+
+
+def test_a_client_is_asked_for_its_version_once_and_again_when_something_is_wrong(
+    home: Home, claude: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, asked = tmp_path / "programs" / "claude", tmp_path / "asked"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho >>{asked}\necho 2.1.332\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    merging.carry_out(install.plan_install(install.Wish("claude-code", user=True), os.environ, "/"))
+    asked.unlink()
+    assert (problems(home), problems(home)) == ([], [])
+    assert client_row(home, "claude-code")["version"] == "2.1.332"
+    assert asked.read_text() == "\n"
+    program.write_text(program.read_text().replace("2.1.332", "1.0.0"))
+    merging.carry_out(install.plan_install(install.Wish("claude-code", user=True), os.environ, "/"))
+    assert problems(home) == []
+    assert client_row(home, "claude-code")["version"] == "1.0.0"
+
+
 def test_hooks_in_a_file_with_comments_are_seen(home: Home) -> None:
     """Gemini CLI reads such a file, and runs what stands in it."""
     folder = Path(os.path.expanduser("~/.gemini"))
@@ -212,6 +357,11 @@ def test_hooks_in_a_file_with_comments_are_seen(home: Home) -> None:
     file = folder / "settings.json"
     file.write_text("// mine\n" + file.read_text())
     assert client_row(home, "gemini-cli")["hooks"] == ["user"]
+    assert problems(home) == []
+    plan = install.plan_install(install.Wish("gemini-cli", user=True), os.environ, "/")
+    assert (plan.refused, plan.changed, plan.before) == (None, False, file.read_bytes())
+    file.write_text(file.read_text().replace("AfterAgent", "AfterAll"))
+    assert len(problems(home)) == 1
 
 
 @pytest.mark.parametrize("name", ["python", "stub", "NEOSIAN_GIT"])

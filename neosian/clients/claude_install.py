@@ -16,7 +16,7 @@ from neosian.clients import claude_code, mcp_clients
 from neosian.clients import own_memory as own
 from neosian.clients.claude_code import EVENTS
 from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version
-from neosian.clients.mcp_clients import Client, Environ, below_home
+from neosian.clients.mcp_clients import Client, Environ, Switch, Switches, below_home
 
 NAME = claude_code.NAME
 TITLE = claude_code.TITLE
@@ -139,10 +139,6 @@ def problems(text: str, installed: Version | None) -> list[Problem]:
     days = value.get("cleanupPeriodDays", 1)
     if not _positive(days):
         found.append(Problem("cleanupPeriodDays", f"it is no number above 0, {_DROPS}", True))
-    if value.get("disableAllHooks") is True:
-        found.append(
-            Problem("disableAllHooks", "it is true, so Claude Code runs no hook, ours neither", False)
-        )
     for path in settings.twice(value):
         says = "it stands there twice, and Claude Code takes the last"
         found.append(Problem(path, says, path == "hooks" or path.startswith("hooks.")))
@@ -248,6 +244,29 @@ def own_memory(environ: Environ, project: str | None) -> str:
     return "" if is_off and not is_forced else "auto memory is on"
 
 
+_SWITCHES = Switches(
+    lambda environ, folder: (
+        *_claude_files(environ),
+        user_file(environ),
+        project_file(folder),
+        os.path.join(folder, ".claude", "settings.local.json"),
+    ),
+    (
+        Switch(
+            "hooks", ("disableAllHooks",), mcp_clients.is_true,
+            "it is true, so Claude Code runs no hook, ours neither",
+        ),
+        Switch(
+            "server", ("disabledMcpjsonServers",), mcp_clients.names_server,
+            "it names our server, so Claude Code does not start it", project_only=True,
+        ),
+        Switch(
+            "server", ("projects", mcp_clients.FOLDER, "disabledMcpServers"), mcp_clients.names_server,
+            "it names our server, so Claude Code does not start it in this project",
+        ),
+    ),
+)  # fmt: skip
+
 MCP = Client(
     name=NAME,
     title=TITLE,
@@ -259,4 +278,5 @@ MCP = Client(
     entry=mcp_clients.program_and_arguments,
     words=mcp_clients.of_program_and_arguments,
     lock=".lock",
+    switches=_SWITCHES,
 )

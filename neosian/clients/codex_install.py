@@ -8,10 +8,14 @@ from neosian.clients import codex
 from neosian.clients import own_memory as own
 from neosian.clients.hook_files import GROUPS, HookFile, version_in
 from neosian.clients.mcp_clients import (
+    SERVER,
     TOML,
     Client,
     Environ,
+    Switch,
+    Switches,
     below_home,
+    is_false,
     of_program_and_arguments,
     program_and_arguments,
 )
@@ -63,6 +67,20 @@ MCP = Client(
     entry=program_and_arguments,
     words=of_program_and_arguments,
     note="A trusted project's .codex/config.toml takes the same table.",
+    switches=Switches(
+        lambda environ, folder: (os.path.join(_codex_home(environ), "config.toml"),),
+        (
+            Switch(
+                "hooks", ("features", "hooks"), is_false, "it is false, so Codex runs no hook, ours neither"
+            ),
+            Switch(
+                "server",
+                ("mcp_servers", SERVER, "enabled"),
+                is_false,
+                "it is false, so Codex does not start it",
+            ),
+        ),
+    ),
     adds="codex mcp add",
     removes="codex mcp remove",
 )

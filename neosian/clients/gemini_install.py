@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
-from neosian import settings
 from neosian.clients import gemini_cli
 from neosian.clients import own_memory as own
-from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version, version_in
+from neosian.clients.hook_files import GROUPS, HookFile, version_in
 from neosian.clients.mcp_clients import JSON_WITH_COMMENTS as WITH_COMMENTS
-from neosian.clients.mcp_clients import Client, Environ, of_program_and_arguments, program_and_arguments
+from neosian.clients.mcp_clients import (
+    SERVER,
+    Client,
+    Environ,
+    Switch,
+    Switches,
+    is_false,
+    names_others,
+    names_server,
+    of_program_and_arguments,
+    program_and_arguments,
+)
+from neosian.launcher import is_hook_line
 
 NAME = gemini_cli.NAME
 TITLE = gemini_cli.TITLE
@@ -42,14 +54,33 @@ def project_file(folder: str) -> str:
     return os.path.join(folder, ".gemini", "settings.json")
 
 
-def problems(text: str, installed: Version | None) -> list[Problem]:
-    """What keeps our hooks from running in a file of this text."""
-    switches = settings.parse(text).get("hooksConfig")
-    if isinstance(switches, dict) and switches.get("enabled") is False:
-        off = [Problem("hooksConfig.enabled", "it is false, so Gemini CLI runs no hook, ours neither", False)]
-    else:
-        off = []
-    return [*GROUPS.problems(text, gemini_cli.EVENTS), *off]
+def _names_hooks(value: Any) -> bool:
+    """Whether a list of hooks, by their names or commands, has ours."""
+    return isinstance(value, list) and any(
+        isinstance(name, str) and (name == "neosian" or is_hook_line(name)) for name in value
+    )
+
+
+_NOT_STARTED = "so Gemini CLI does not start our server"
+_SWITCHES = Switches(
+    lambda environ, folder: (
+        os.path.join(user_folder(environ), "mcp-server-enablement.json"),
+        user_file(environ),
+        project_file(folder),
+    ),
+    (
+        Switch(
+            "hooks", ("hooksConfig", "enabled"), is_false,
+            "it is false, so Gemini CLI runs no hook, ours neither",
+        ),
+        Switch(
+            "hooks", ("hooksConfig", "disabled"), _names_hooks, "it names our hooks, so Gemini CLI runs none"
+        ),
+        Switch("server", ("mcp", "excluded"), names_server, f"it names it, {_NOT_STARTED}"),
+        Switch("server", ("mcp", "allowed"), names_others, f"it leaves it out, {_NOT_STARTED}"),
+        Switch("server", (SERVER, "enabled"), is_false, f"it is false, {_NOT_STARTED}"),
+    ),
+)  # fmt: skip
 
 
 # The timeouts in the template are milliseconds.
@@ -59,7 +90,6 @@ HOOKS = HookFile(
     home=user_folder,
     user_file=user_file,
     project_file=project_file,
-    problems=problems,
     early=("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd"),
     project_words="",
 )
@@ -82,5 +112,6 @@ MCP = Client(
     format=WITH_COMMENTS,
     entry=program_and_arguments,
     words=of_program_and_arguments,
+    switches=_SWITCHES,
     note="Gemini CLI starts a project's servers only in a folder that you trust.",
 )

@@ -16,6 +16,8 @@ from neosian import settings
 
 SERVER = "neosian-memory"
 """The name under which every client knows our server."""
+FOLDER = "<folder>"
+"""In the path of a switch: the project's folder."""
 
 Environ = Mapping[str, str]
 Entry = dict[str, Any]
@@ -28,6 +30,45 @@ class Format:
     decode: Callable[[str, bytes], str]
     parse: Callable[[str], Any]
     show: Callable[[Mapping[str, Any]], str]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A setting by which a person keeps hooks or server of ours (``kind``) from running in a client: where it stands in
+    a file, which values mean ours, and what to say then."""
+
+    kind: str
+    path: tuple[str, ...]
+    is_off: Callable[[Any], bool]
+    says: str
+    project_only: bool = False
+    """Whether it is for what stands in a project's file."""
+
+
+@dataclass(frozen=True)
+class Switches:
+    """The switches of a client, and the files that it looks into for them, weakest first, under a project's folder."""
+
+    files: Callable[[Environ, str], tuple[str, ...]]
+    all: tuple[Switch, ...]
+
+
+def is_true(value: Any) -> bool:
+    return value is True
+
+
+def is_false(value: Any) -> bool:
+    return value is False
+
+
+def names_server(value: Any) -> bool:
+    """Whether a list names our server."""
+    return isinstance(value, list) and SERVER in value
+
+
+def names_others(value: Any) -> bool:
+    """Whether a list of all that may run leaves our server out."""
+    return isinstance(value, list) and bool(value) and SERVER not in value
 
 
 @dataclass(frozen=True)
@@ -61,6 +102,8 @@ class Client:
     """How the name begins that it tells a server, where that is not its own."""
     has_folder: bool = True
     """Whether its servers are started in the folder of the project."""
+    switches: Switches | None = None
+    """How a person switches hooks and servers off in it."""
 
 
 def servers(client: Client, value: Mapping[str, Any]) -> dict[str, Any]:

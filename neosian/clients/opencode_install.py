@@ -9,7 +9,17 @@ from typing import Any
 from neosian.clients import opencode
 from neosian.clients import own_memory as own
 from neosian.clients.hook_files import OWN, HookFile, version_in
-from neosian.clients.mcp_clients import JSON_WITH_COMMENTS, Client, Entry, Environ, config_folder
+from neosian.clients.mcp_clients import (
+    JSON_WITH_COMMENTS,
+    SERVER,
+    Client,
+    Entry,
+    Environ,
+    Switch,
+    Switches,
+    config_folder,
+    is_false,
+)
 
 NAME = opencode.NAME
 TITLE = opencode.TITLE
@@ -76,4 +86,12 @@ MCP = Client(
     format=JSON_WITH_COMMENTS,
     entry=_one_list,
     words=_of_one_list,
+    switches=Switches(
+        lambda environ, folder: (*_files(environ), *_both(folder, "opencode")),
+        (
+            Switch(
+                "server", ("mcp", SERVER, "enabled"), is_false, "it is false, so OpenCode does not start it"
+            ),
+        ),
+    ),
 )

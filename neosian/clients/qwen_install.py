@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 
-from neosian import settings
 from neosian.clients import own_memory as own
 from neosian.clients import qwen_code
-from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version, version_in
+from neosian.clients.hook_files import GROUPS, HookFile, version_in
 from neosian.clients.mcp_clients import JSON_WITH_COMMENTS as WITH_COMMENTS
-from neosian.clients.mcp_clients import Client, Environ, of_program_and_arguments, program_and_arguments
+from neosian.clients.mcp_clients import (
+    Client,
+    Environ,
+    Switch,
+    Switches,
+    is_true,
+    names_others,
+    names_server,
+    of_program_and_arguments,
+    program_and_arguments,
+)
 
 NAME = qwen_code.NAME
 TITLE = qwen_code.TITLE
@@ -41,14 +50,15 @@ def project_file(folder: str) -> str:
     return os.path.join(folder, ".qwen", "settings.json")
 
 
-def problems(text: str, installed: Version | None) -> list[Problem]:
-    """What keeps our hooks from running in a file of this text."""
-    off = settings.parse(text).get("disableAllHooks") is True
-    says = "it is true, so Qwen Code runs no hook, ours neither"
-    return [
-        *GROUPS.problems(text, qwen_code.EVENTS),
-        *([Problem("disableAllHooks", says, False)] if off else []),
-    ]
+_NOT_STARTED = "so Qwen Code does not start our server"
+_SWITCHES = Switches(
+    lambda environ, folder: (user_file(environ), project_file(folder)),
+    (
+        Switch("hooks", ("disableAllHooks",), is_true, "it is true, so Qwen Code runs no hook, ours neither"),
+        Switch("server", ("mcp", "excluded"), names_server, f"it names it, {_NOT_STARTED}"),
+        Switch("server", ("mcp", "allowed"), names_others, f"it leaves it out, {_NOT_STARTED}"),
+    ),
+)
 
 
 # The timeouts in the template are seconds: the client takes 1,000 and more for milliseconds.
@@ -58,7 +68,6 @@ HOOKS = HookFile(
     home=user_folder,
     user_file=user_file,
     project_file=project_file,
-    problems=problems,
     early=("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"),
     project_words="",
 )
@@ -82,5 +91,6 @@ MCP = Client(
     entry=program_and_arguments,
     words=of_program_and_arguments,
     calls_itself="qwen-cli",
+    switches=_SWITCHES,
     note="At its next start in a project Qwen Code asks whether the project's server may run.",
 )
