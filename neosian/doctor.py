@@ -241,11 +241,13 @@ def _launcher(home: str) -> Iterator[Finding]:
 
 
 def _repository(home: str, store: Store) -> Iterator[Finding]:
-    """What git itself finds wrong when it reads everything."""
+    """What git itself finds wrong when it reads everything, and what it does not mind: a main that is gone."""
     said = _fsck(store)
+    if not said and store.was_made and not store.is_sound():
+        said = ["main, HEAD or the index is not what a landing leaves"]
     if said:
         yield Finding(
-            "scope", f"git finds damage in {store.path}: {said[0]} ({len(said)} lines in all).",
+            "scope", f"There is damage in {store.path}: {said[0]} ({len(said)} lines in all).",
             f"git -C {store.path} fsck", Mend(f"heal {store.scope}", lambda: _heal(home, store)),
         )  # fmt: skip
 
@@ -278,8 +280,8 @@ def _index(store: Store) -> Iterator[Finding]:
             wrong = "" if index.is_whole() else "is damaged"
             if not wrong and index.catch_up(store.repo, None) and not index.is_in_step(store.repo):
                 wrong = "does not show what the repository holds"
-    except NeosianError:
-        return  # the repository cannot be read, which is told already
+    except (NeosianError, OSError):
+        return  # the repository or the cache's folder cannot be read, which is told already
     if wrong:
         yield Finding(
             "index", f"The search cache {store.cache} {wrong}.", f"rm {store.cache}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -207,6 +208,30 @@ def test_an_object_that_is_damaged_is_moved_aside_and_the_turn_kept(home: Home) 
     doctor.mend(examine(home))
     assert [path.name for path in (home.shop / ".git/neosian/damaged").iterdir()]
     assert [each for each in told(home) if each[0] == "launcher"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("HEAD", "garbage\n"), ("HEAD", "ref: nowhere\n"), ("config", "[[[["), ("refs/heads/main", None),
+     ("refs/heads/main", ""), ("index", "garbage")],
+)  # fmt: skip
+def test_what_git_stumbles_over_is_told_and_mended(name: str, said: str | None, home: Home) -> None:
+    assert told(home) == []  # which makes the cache, too
+    file = home.shop / ".git" / name
+    file.unlink() if said is None else file.write_text(said)
+    assert {about for about, _ in told(home)} == {"scope"}
+    mend(home)
+    assert (fsck(home.shop), prompts_of(home.shop)) == ("", ["Hello"])
+
+
+def test_a_repository_without_objects_is_told_and_its_files_stay(home: Home) -> None:
+    assert told(home) == []
+    shutil.rmtree(home.shop / ".git/objects")
+    assert {about for about, _ in told(home)} == {"scope"}
+    ((is_well, said),) = doctor.mend(examine(home))
+    assert (is_well, "No commit of" in said) == (False, True)
+    assert {about for about, _ in told(home)} == {"scope"}
+    assert (home.shop / "README.md").exists()
 
 
 def test_a_turn_whose_object_is_lost_lands_again(home: Home) -> None:
