@@ -129,6 +129,7 @@ def test_another_python_in_the_launcher_is_as_good(home: Home) -> None:
 
 def test_hooks_that_call_a_launcher_which_is_gone_get_one(home: Home, tmp_path: Path) -> None:
     other = tmp_path / "other"
+    (other / "spool").mkdir(parents=True, mode=0o700)
     wish = install.Wish("claude-code", user=True, root=str(other))
     merging.carry_out(install.plan_install(wish, os.environ, "/"))
     ((about, what),) = told(home)
@@ -136,6 +137,65 @@ def test_hooks_that_call_a_launcher_which_is_gone_get_one(home: Home, tmp_path: 
     assert f"call {launcher_path(other)}, which is not there" in what
     mend(home)
     assert os.access(launcher_path(other), os.X_OK)
+
+
+def foreign(line: str, file: Path) -> None:
+    """A client's settings with one hook line."""
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": line}]}]}
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"hooks": hooks}))
+
+
+STRANGE = (
+    "h='{home}/.gemini/bin/neosian-hook'; [ -x \"$h\" ] || exit 0; exec \"$h\" claude-code stop",
+    "h='sub/bin/neosian-hook'; [ -x \"$h\" ] || exit 0; exec \"$h\" claude-code stop",
+    "neosian-hook claude-code stop",
+    "h=~/x/bin/neosian-hook; [ -x \"$h\" ] || exit 0; exec \"$h\" claude-code stop",
+    "{home}/deep/er/neosian-hook claude-code stop",
+    "h='{home}/a\nb/bin/neosian-hook'; exec \"$h\" claude-code stop",
+    "h='{home}/\x1b[31m\u202e/bin/neosian-hook'; exec \"$h\" claude-code stop",
+    "h='{home}/a\0b/bin/neosian-hook'; exec \"$h\" claude-code stop",
+    "h='{home}/\ud800/bin/neosian-hook'; exec \"$h\" claude-code stop",
+)
+
+
+@pytest.mark.parametrize("level", ["user", "project"])
+@pytest.mark.parametrize("line", STRANGE)
+def test_a_launcher_that_is_not_of_a_home_of_ours_is_told_and_never_written(
+    line: str, level: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.project)
+    (tmp_path / ".gemini").mkdir()
+    folder = home.project / ".claude" if level == "project" else tmp_path / "claude"
+    foreign(line.replace("{home}", str(tmp_path)), folder / "settings.json")
+    kept = sorted(tmp_path.rglob("*"))
+    found = [each for each in examine(home) if each.about == "launcher"]
+    assert [each.mend for each in found] == [None]
+    assert "neosian record install --client claude-code" in found[0].hint
+    doctor.mend(examine(home))
+    new = {path for path in set(tmp_path.rglob("*")) - set(kept) if home.path not in path.parents}
+    assert {path for path in new if path.parent != folder} == set()  # beside its settings a backup may stand
+    assert "launcher" in [about for about, _ in told(home)]
+
+
+def test_a_home_that_only_a_project_names_gets_no_launcher(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "other" / "spool").mkdir(parents=True)
+    foreign(f"{tmp_path}/other/bin/neosian-hook claude-code stop", home.project / ".claude" / "settings.json")
+    doctor.mend(examine(home))
+    assert not (tmp_path / "other" / "bin").exists()
+
+
+def test_a_launcher_that_only_a_project_names_is_not_asked_what_it_starts(home: Home, tmp_path: Path) -> None:
+    evil = tmp_path / "evil"
+    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    launcher = home.project / "bin" / "neosian-hook"
+    launcher.parent.mkdir()
+    launcher.write_text(f"#!/bin/sh\npython={evil}\nstub={evil}\n")
+    for path in (evil, launcher):
+        path.chmod(0o755)
+    foreign(f"{launcher} claude-code stop", home.project / ".claude" / "settings.json")
+    told(home)
+    assert not (tmp_path / "started").exists()
 
 
 def test_hooks_and_server_in_one_file_are_mended_in_one_go(home: Home) -> None:
