@@ -39,6 +39,15 @@ _OLD = 86_400.0  # seconds after which a line of the log is old
 _SHOWN = 160  # characters shown of a line of the log
 _NAMED = 20
 """Documents with faulty front matter that are named in each scope."""
+_LOSING = "hooks lose their events"
+_FOLDERS = {
+    **dict.fromkeys(("spool", "spool/new", "spool/tmp"), _LOSING),
+    **dict.fromkeys(
+        ("spool/bad", "spool/landing", "spool/landed", "scopes", "cache", "log", "bin"),
+        "nothing can be kept there",
+    ),
+}
+"""What in a home must be a folder where it is there at all, and what comes of it where it is none."""
 _LOST = "this event was not recorded"
 """What the launcher writes into the log of an event that it could not keep."""
 
@@ -93,7 +102,20 @@ def _schedule(home: str, problems: list[dict[str, str]]) -> dict[str, Any] | Non
     return found.json()
 
 
+def misfits(home: str) -> dict[str, str]:
+    """What lies in a home where a folder of ours belongs, and what is wrong about it."""
+    found = {}
+    for name, loss in _FOLDERS.items():
+        path = os.path.join(home, name)
+        if os.path.lexists(path) and not os.path.isdir(path):
+            is_what = "a link to no folder" if os.path.islink(path) else "no folder"
+            found[path] = f"{path} is {is_what}, so {loss}."
+    return found
+
+
 def _problem(problems: list[dict[str, str]], about: str, what: str, hint: str) -> None:
+    """Add a problem. One that sends its reader to where this is read sends on to who looks deeper."""
+    hint = "neosian doctor" if hint == "neosian status" else hint
     problems.append({"about": about, "what": what, "try": hint})
 
 
@@ -101,13 +123,17 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
     if os.path.exists(home) and not os.path.isdir(home):
         _problem(problems, "home", f"{home} is a file, not a folder.", "neosian status --root DIR")
         return
+    for what in misfits(home).values():
+        _problem(problems, "spool" if _LOSING in what else "home", what, "neosian doctor --fix")
     try:
         projects.find(home, os.path.join(home, "nowhere"))
     except NeosianError as error:
         _problem(problems, "settings", str(error), error.hint)
     _, wrong = config.load(home)
     if wrong:
-        _problem(problems, "settings", wrong, f"open {os.path.join(home, 'config.toml')} in an editor")
+        file = os.path.join(home, "config.toml")
+        hint = f"mv {file} {file}.aside" if os.path.isdir(file) else f"open {file} in an editor"
+        _problem(problems, "settings", wrong, hint)
 
 
 def _scope(store: Store, problems: list[dict[str, str]], heard: Heard) -> dict[str, Any]:
@@ -118,7 +144,7 @@ def _scope(store: Store, problems: list[dict[str, str]], heard: Heard) -> dict[s
         if head is None:
             raise NeosianError(
                 f"{store.path} has no readable commit; the next landing mends it.",
-                f"git -C {store.path} fsck",
+                "neosian doctor --fix",
             )
         with Index.open(store.cache) as index:
             is_in_step = index.catch_up(store.repo, None)
@@ -162,9 +188,12 @@ def _scope(store: Store, problems: list[dict[str, str]], heard: Heard) -> dict[s
                 f"{lock} is held, so landings wait.",
                 "finish the git command that is open there",
             )
-    except (NeosianError, OSError) as error:
+    except NeosianError as error:
         row["index"] = "unreadable"
-        _problem(problems, "scope", str(error), getattr(error, "hint", "") or f"git -C {store.path} fsck")
+        _problem(problems, "scope", str(error), error.hint or f"git -C {store.path} fsck")
+    except OSError as error:
+        row["index"] = "unreadable"
+        _problem(problems, "scope", files.said(error), "neosian doctor")
     finally:
         store.repo.close()
     return row
@@ -307,18 +336,17 @@ def _hear(heard: Heard, client: str, at: float, what: str) -> None:
 def _clients(
     home: str, hooks: list[dict[str, Any]], servers: list[dict[str, Any]], heard: Heard
 ) -> list[dict[str, Any]]:
-    """A row a client that is installed, wired or was heard: what of it is there, its last event, what is to be done.
+    """A row a client that is installed or was heard: what of it is there, its last event, what is to be done.
 
-    ``state``: heard, never fired, not set up, served (it has no hooks, and is told of the server), or unknown (a client
-    of whose settings nothing is known).
+    ``tell`` is the command that tells it of the server, None where it is told. ``state``: heard, never fired, not set
+    up, served (it has no hooks, and is told of the server), or unknown (a client of whose settings nothing is known).
     """
     asked = wiring.versions(home)
-    wired = {row["client"] for row in (*hooks, *servers)}
     rows = []
     for name in dict.fromkeys((*SERVED, *sorted(heard))):
         is_here = name in SERVED and wiring.is_here(name, os.environ)
-        if not (is_here or name in wired or name in heard):
-            continue
+        if not (is_here or name in heard):
+            continue  # its settings in a project are for those who have it
         levels = {kind: [row["level"] for row in found if row["client"] == name]
                   for kind, found in (("hooks", hooks), ("mcp", servers))}  # fmt: skip
         at, what = heard.get(name, (0.0, ""))
@@ -328,6 +356,7 @@ def _clients(
             "verified": name in SERVED and installer(name).VERIFIED, "version": asked.get(name), **levels,
             "last": what or None, "at": turns.stamp(at) if what else None,
             "age": round(time.time() - at) if what else None, "state": state, "try": todo,
+            "tell": mcp_install.command_for(name) if name in SERVED and not levels["mcp"] else None,
         })  # fmt: skip
     return rows
 
@@ -339,6 +368,8 @@ def _state(name: str, levels: dict[str, list[str]], is_heard: bool) -> tuple[str
     known = installer(name)
     again = f"neosian setup --client {name} --write"
     if known.HOOKS is None:
+        # where it edits its file itself, setup could only name the same command
+        again = known.MCP.adds or again
         return ("served", "") if levels["mcp"] else ("not set up", again)
     if not levels["hooks"]:
         return "heard" if is_heard else "not set up", again

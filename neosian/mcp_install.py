@@ -154,6 +154,14 @@ def plan_uninstall(wish: Wish, environ: Environ, cwd: str) -> Plan:
     return merging.checked(plan)
 
 
+def command_for(name: str) -> str:
+    """The command that tells a client of our server for every project: its own where it edits its file itself."""
+    client = installer(name).MCP
+    if client.adds:
+        return _theirs(client, client.adds, "--", *_command(Wish(name, user=True)))
+    return f"neosian mcp install --client {name} --user --write"
+
+
 def registered(environ: Environ, directory: str) -> list[dict[str, Any]]:
     """Every file, of the user's and of the project around a directory, that tells a client of our server."""
     tree = merging.work_tree(directory)

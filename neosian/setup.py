@@ -187,7 +187,8 @@ def _step(
     if kind == SERVER and command and refused.hint.startswith(command):
         state = BY_HAND
     elif isinstance(refused, NoClientHome):
-        state = LATER
+        hint = f"start {installer(client).TITLE} once, then: neosian setup --client {client} --write"
+        return replace(step, plan=plan, state=LATER, why=str(refused), hint=hint)
     elif not is_install and b"neosian" not in (plan.before or b""):
         state = RIGHT  # whatever else keeps it from being read, nothing of ours is in it
     else:

@@ -183,7 +183,7 @@ def _is_plain(path: str) -> bool:
 
 
 def _is_of_a_home(path: str) -> bool:
-    """Whether a launcher's path lies in a home that was recorded into: beside it, any folder may be another program's."""
+    """Whether a launcher's path lies in a home that was recorded into: any other folder may be another program's."""
     folder = os.path.dirname(os.path.dirname(path))
     is_home = any(os.path.isdir(os.path.join(folder, name)) for name in ("spool", "scopes"))
     return is_home and path == str(launcher_path(Path(folder)))
@@ -239,7 +239,7 @@ def _missing_program(wire: Wire, environ: Environ) -> Fault | None:
     if shutil.which(program, path=environ.get("PATH")):
         return None
     said = f"{wire.file} starts {program} by name, which is not on the PATH here, so no MCP server starts."
-    hint = f"put {program} on the PATH, or: neosian mcp install --client {wire.client} --user --write"
+    hint = f"put {program} on the PATH, or: {mcp_install.command_for(wire.client)}"
     return Fault("client", said, hint)
 
 

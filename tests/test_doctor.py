@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from neosian import doctor, install, mcp_install, merging
+from neosian import doctor, health, install, mcp_install, merging
 from neosian.index import Index
 from neosian.launcher import install_launcher, launcher_path
 from tests.factories import Home, bytes_below, fsck, git, prompts_of
@@ -147,10 +147,10 @@ def foreign(line: str, file: Path) -> None:
 
 
 STRANGE = (
-    "h='{home}/.gemini/bin/neosian-hook'; [ -x \"$h\" ] || exit 0; exec \"$h\" claude-code stop",
-    "h='sub/bin/neosian-hook'; [ -x \"$h\" ] || exit 0; exec \"$h\" claude-code stop",
+    'h=\'{home}/.gemini/bin/neosian-hook\'; [ -x "$h" ] || exit 0; exec "$h" claude-code stop',
+    'h=\'sub/bin/neosian-hook\'; [ -x "$h" ] || exit 0; exec "$h" claude-code stop',
     "neosian-hook claude-code stop",
-    "h=~/x/bin/neosian-hook; [ -x \"$h\" ] || exit 0; exec \"$h\" claude-code stop",
+    'h=~/x/bin/neosian-hook; [ -x "$h" ] || exit 0; exec "$h" claude-code stop',
     "{home}/deep/er/neosian-hook claude-code stop",
     "h='{home}/a\nb/bin/neosian-hook'; exec \"$h\" claude-code stop",
     "h='{home}/\x1b[31m\u202e/bin/neosian-hook'; exec \"$h\" claude-code stop",
@@ -313,6 +313,44 @@ def test_a_search_cache_that_misses_something_is_made_anew(home: Home) -> None:
     mend(home)
     with Index.open(home.store().cache) as index:
         assert index.is_in_step(home.store().repo)
+
+
+@pytest.mark.parametrize(
+    "name", ["spool", "spool/new", "spool/tmp", "spool/bad", "spool/landing", "spool/landed", "log", "bin"]
+)
+@pytest.mark.parametrize("kind", ["a file", "a link to nowhere"])
+def test_what_lies_where_a_folder_belongs_is_told_and_moved_aside(name: str, kind: str, home: Home) -> None:
+    path = home.path / name
+    shutil.rmtree(path, ignore_errors=True)
+    path.write_text("theirs") if kind == "a file" else path.symlink_to("/nowhere")
+    problems = health.report(str(home.path), str(home.project))["problems"]
+    assert [each["try"] for each in problems if f"{path} is " in each["what"]] == ["neosian doctor --fix"]
+    doctor.mend(examine(home))
+    assert os.stat(path).st_mode & 0o777 == 0o700
+    (aside,) = path.parent.glob(f"{path.name}.aside-*")
+    assert aside.is_symlink() if kind != "a file" else aside.read_text() == "theirs"
+    doctor.mend(examine(home))  # where a file had the place of `bin`, the launcher is gone with it
+    assert told(home) == []
+    home.talk().land("More")
+    assert prompts_of(home.shop)[-1] == "More"
+
+
+def test_a_folder_whose_name_no_scope_has_is_left_alone(home: Home) -> None:
+    for name in ("%31%30%30", "Foo Bar", "100"):
+        shutil.copytree(home.shop, home.path / "scopes" / name)
+    lock = home.shop / ".git/index.lock"
+    lock.write_text("")
+    os.utime(lock, (0, 0))
+    kept = sorted(os.listdir(home.path / "scopes"))
+    doctor.mend(examine(home))
+    assert sorted(os.listdir(home.path / "scopes")) == kept
+    assert not lock.exists()
+
+
+def test_settings_of_ours_that_are_a_folder_are_told_in_words(home: Home) -> None:
+    (home.path / "config.toml").mkdir(mode=0o700)
+    ((about, what),) = told(home)
+    assert (about, "Errno" in what, "Is a directory (" in what) == ("settings", False, True)
 
 
 def test_a_turn_that_did_not_land_is_landed(home: Home) -> None:

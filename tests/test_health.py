@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from neosian import files, health, install, mcp_install, merging, recall
+from neosian import cli, files, health, install, mcp_install, merging, recall
 from neosian.dream import review
 from neosian.launcher import install_launcher, launcher_path
 from neosian.projects import FILE
@@ -347,6 +347,28 @@ def test_a_client_is_asked_for_its_version_once_and_again_when_something_is_wron
     merging.carry_out(install.plan_install(install.Wish("claude-code", user=True), os.environ, "/"))
     assert problems(home) == []
     assert client_row(home, "claude-code")["version"] == "1.0.0"
+
+
+def test_a_client_that_is_not_here_has_no_row_for_a_file_that_it_shares(home: Home) -> None:
+    """Copilot CLI reads the same .mcp.json."""
+    wish = mcp_install.Wish("claude-code", folder=str(home.project))
+    merging.carry_out(mcp_install.plan_install(wish, os.environ, "/"))
+    assert [each["client"] for each in report(home)["clients"]] == ["claude-code"]
+    Path(os.path.expanduser("~/.copilot")).mkdir()
+    assert [each["client"] for each in report(home)["clients"]] == ["claude-code", "copilot-cli"]
+
+
+def test_what_a_client_does_by_itself_is_named_by_its_own_command(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in (".config/goose", ".codex", ".gemini"):
+        Path(os.path.expanduser(f"~/{folder}")).mkdir(parents=True)
+    merging.carry_out(install.plan_install(install.Wish("codex", user=True), os.environ, "/"))
+    cli.main(["status"])
+    said = capsys.readouterr().out
+    assert "Not set up: Gemini CLI: neosian setup --write" in said
+    assert "Goose is not told of the MCP server; it is by its own command: goose configure" in said
+    assert "Codex is not told of the MCP server: codex mcp add neosian-memory -- /" in said
 
 
 def test_hooks_in_a_file_with_comments_are_seen(home: Home) -> None:

@@ -177,15 +177,22 @@ def _clients(found: dict[str, Any]) -> str:
         if found["hooks"]
         else [f"No hooks are here for this directory, so nothing new is recorded: {_BEGIN}"]
     )
-    if fresh := [row["title"] for row in found["clients"] if row["state"] == "not set up"]:
-        hints.append(f"Not set up: {', '.join(fresh)}: {_BEGIN}")
+    fresh = [row for row in found["clients"] if row["state"] == "not set up"]
+    by_setup = [row["title"] for row in fresh if row["try"].startswith("neosian setup")]
+    if by_setup:
+        hints.append(f"Not set up: {', '.join(by_setup)}: {_BEGIN}")
+    hints += [
+        f"{row['title']} is not told of the MCP server; it is by its own command: {row['try']}"
+        for row in fresh
+        if row["title"] not in by_setup
+    ]
     hints += [
         f"{row['title']}, {_SAID[row['state']]}: {row['try']}" for row in found["clients"]
         if row["try"] and row["state"] in _SAID
     ]  # fmt: skip
     hints += [
-        f"{row['title']} is not told of the MCP server: neosian mcp install --client {row['client']} --user --write"
-        for row in found["clients"] if row["hooks"] and not row["mcp"]
+        f"{row['title']} is not told of the MCP server: {row['tell']}"
+        for row in found["clients"] if row["hooks"] and row["tell"]
     ]  # fmt: skip
     table = output.table(rows, head) if rows else "No client is here, and none was heard."
     return "\n".join([table, *hints])
