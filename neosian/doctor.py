@@ -130,6 +130,8 @@ def _make_folder(path: str) -> Mend:
     def act() -> str:
         aside = f"{path}.aside-{time.time_ns()}"
         os.rename(path, aside)
+        if not os.path.islink(aside):
+            _change_modes([aside], 0o077, 0)
         files.make_dir(path)
         return f"{path} is a folder again; what lay there is {aside}."
 

@@ -125,6 +125,11 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
         return
     for what in misfits(home).values():
         _problem(problems, "spool" if _LOSING in what else "home", what, "neosian doctor --fix")
+    for name in files.names(os.path.join(home, "scopes")):
+        path = os.path.join(home, "scopes", name, ".git")
+        if os.path.lexists(path) and not os.path.isdir(path):
+            said = f"{path} is no folder, and a scope's whole repository belongs there: nothing lands in it."
+            _problem(problems, "scope", said, f"move the repository back to {path}")
     try:
         projects.find(home, os.path.join(home, "nowhere"))
     except NeosianError as error:
@@ -132,7 +137,8 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
     _, wrong = config.load(home)
     if wrong:
         file = os.path.join(home, "config.toml")
-        hint = f"mv {file} {file}.aside" if os.path.isdir(file) else f"open {file} in an editor"
+        aside = f"mv {shlex.quote(file)} {shlex.quote(file + '.aside')}"
+        hint = aside if os.path.isdir(file) else f"open {file} in an editor"
         _problem(problems, "settings", wrong, hint)
 
 
@@ -143,7 +149,7 @@ def _scope(store: Store, problems: list[dict[str, str]], heard: Heard) -> dict[s
         head = store.repo.object(tip) if tip else None
         if head is None:
             raise NeosianError(
-                f"{store.path} has no readable commit; the next landing mends it.",
+                f"{store.path} has no readable commit.",
                 "neosian doctor --fix",
             )
         with Index.open(store.cache) as index:
