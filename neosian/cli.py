@@ -102,11 +102,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        return _tell(f"{error.strerror or error}{where}.", "neosian status", FAILED)
+        return _tell(f"{error.strerror or error}{where}.", _elsewhere(words), FAILED)
     except Exception as error:
-        return _tell(
-            f"Something unexpected happened: {_keep_traceback(root, error)}", "neosian status", FAILED
-        )
+        said = f"Something unexpected happened: {_keep_traceback(root, error)}"
+        return _tell(said, _elsewhere(words), FAILED)
+
+
+def _elsewhere(words: list[str]) -> str:
+    """The command that says how things stand, after one that could not."""
+    return "neosian doctor" if _named(words) == "status" else "neosian status"
 
 
 class _Parser(argparse.ArgumentParser):

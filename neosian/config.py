@@ -85,9 +85,10 @@ def load(home: str) -> tuple[Config, str]:
         found = Config(parsed_toml(path, os.path.join(home, "cache", "config.json")))
     except (ConfigError, OSError) as error:
         found = Config()
+        why = files.said(error, path) if isinstance(error, OSError) else str(error)
         if "capture" in files.strange(path):
             found.record_capture = "marked"  # the launcher reads that line all the same
-        return found, f"{error} Its settings do not count until it is mended."
+        return found, f"{why} Its settings do not count until it is mended."
     return found, f"{path}: {' '.join(found.wrong)}" if found.wrong else ""
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from neosian import config, healing, health, merging, projects, wiring
+from neosian import config, files, healing, health, merging, projects, wiring
 from neosian.child import git_program
 from neosian.clients.hook_files import Environ
 from neosian.errors import NeosianError
@@ -65,7 +66,7 @@ def examine(home: str, directory: str, environ: Environ) -> list[Finding]:
     found = [*_as_status_says(home, directory, environ), *_git()]
     if os.path.isdir(home):
         found += [*_permissions(home), *_launcher(home), *_spool(home)]
-        for store in projects.stores(home):
+        for store in _stores(home):
             try:
                 found += [*_repository(home, store), *_index(store)]
             finally:
@@ -86,7 +87,7 @@ def mend(findings: Sequence[Finding]) -> list[tuple[bool, str]]:
         except NeosianError as error:
             done.append((False, str(error)))
         except OSError as error:
-            done.append((False, f"{error.strerror or error} ({error.filename or each.name})."))
+            done.append((False, files.said(error, each.name)))
     return done
 
 
@@ -97,9 +98,13 @@ def _as_status_says(home: str, directory: str, environ: Environ) -> Iterator[Fin
     mends = {"spool": _land(home), "lock": Mend("locks", lambda: _clear_locks(home))}
     faults = wiring.faults(home, environ, directory, is_asking=True)
     mends_of = {fault.what: _mend_of(fault, environ, directory) for fault in faults}
+    mends_of |= {what: _make_folder(path) for path, what in health.misfits(home).items()}
     for problem in health.report(home, directory, faults)["problems"]:
-        about, what = problem["about"], problem["what"]
-        yield Finding(about, what, problem["try"], mends_of.get(what) or mends.get(about))
+        about, what, hint = problem["about"], problem["what"], problem["try"]
+        mending = mends_of.get(what) or mends.get(about)
+        if hint == "neosian doctor":  # which this is
+            hint = "neosian doctor --fix" if mending or about == "scope" else ""
+        yield Finding(about, what, hint, mending)
 
 
 def _mend_of(fault: wiring.Fault, environ: Environ, directory: str) -> Mend | None:
@@ -117,6 +122,20 @@ def _write(wire: wiring.Wire, environ: Environ, directory: str) -> str:
     if plan:
         merging.carry_out(plan)
     return f"{wire.file} was written anew."
+
+
+def _make_folder(path: str) -> Mend:
+    """Put a folder where something else lies, which is kept beside it."""
+
+    def act() -> str:
+        aside = f"{path}.aside-{time.time_ns()}"
+        os.rename(path, aside)
+        if not os.path.islink(aside):
+            _change_modes([aside], 0o077, 0)
+        files.make_dir(path)
+        return f"{path} is a folder again; what lay there is {aside}."
+
+    return Mend(f"folder {path}", act)
 
 
 def _install(home: str) -> Mend:
@@ -144,7 +163,7 @@ def _land_all(home: str) -> str:
 
 def _clear_locks(home: str) -> str:
     """Have each repository recover, which clears the locks whose owners are surely dead."""
-    for store in projects.stores(home):
+    for store in _stores(home):
         store.write(lambda draft: None, patience=_PATIENCE)
     return "Locks whose owners are surely dead are gone; a lock that somebody may still hold stays."
 
@@ -167,8 +186,11 @@ def _git() -> Iterator[Finding]:
 def _permissions(home: str) -> Iterator[Finding]:
     """Files that another user owns, that others can reach, or that their owner cannot write."""
     foreign, open_to, closed = [], [], []
+    misfits = health.misfits(home)
     mine = os.geteuid() if hasattr(os, "geteuid") else None
     for path, found in _own_files(home):
+        if path in misfits:
+            continue  # which is told by itself
         if mine is not None and found.st_uid != mine:
             foreign.append(path)
         elif mine is None:
@@ -240,12 +262,19 @@ def _launcher(home: str) -> Iterator[Finding]:
 # The stores --------------------------------------------------------------------------------------
 
 
+def _stores(home: str) -> list[Store]:
+    """The scopes that are there. A folder whose name no scope has on disk stands for none: its scope would be made."""
+    return [store for store in projects.stores(home) if store.exists and ":" in store.scope]
+
+
 def _repository(home: str, store: Store) -> Iterator[Finding]:
-    """What git itself finds wrong when it reads everything."""
+    """What git itself finds wrong when it reads everything, and what it does not mind: a main that is gone."""
     said = _fsck(store)
+    if not said and store.was_made and not store.is_sound():
+        said = ["main, HEAD or the index is not what a landing leaves"]
     if said:
         yield Finding(
-            "scope", f"git finds damage in {store.path}: {said[0]} ({len(said)} lines in all).",
+            "scope", f"There is damage in {store.path}: {said[0]} ({len(said)} lines in all).",
             f"git -C {store.path} fsck", Mend(f"heal {store.scope}", lambda: _heal(home, store)),
         )  # fmt: skip
 
@@ -278,8 +307,8 @@ def _index(store: Store) -> Iterator[Finding]:
             wrong = "" if index.is_whole() else "is damaged"
             if not wrong and index.catch_up(store.repo, None) and not index.is_in_step(store.repo):
                 wrong = "does not show what the repository holds"
-    except NeosianError:
-        return  # the repository cannot be read, which is told already
+    except (NeosianError, OSError):
+        return  # the repository or the cache's folder cannot be read, which is told already
     if wrong:
         yield Finding(
             "index", f"The search cache {store.cache} {wrong}.", f"rm {store.cache}",

@@ -54,6 +54,12 @@ def _without_waiting(path: str, flags: int) -> int:
         raise
 
 
+def said(error: OSError, where: str = "") -> str:
+    """What the system refused, as a sentence; ``where`` is what it was about if the error does not say."""
+    where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else where
+    return f"{error.strerror or error} ({where})." if where else f"{error.strerror or error}."
+
+
 def make_dir(path: str) -> None:
     """Make ``path`` and its missing parents, each 0700 under any umask."""
     if not path:

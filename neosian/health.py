@@ -40,6 +40,15 @@ _OLD = 86_400.0  # seconds after which a line of the log is old
 _SHOWN = 160  # characters shown of a line of the log
 _NAMED = 20
 """Documents with faulty front matter that are named in each scope."""
+_LOSING = "hooks lose their events"
+_FOLDERS = {
+    **dict.fromkeys(("spool", "spool/new", "spool/tmp"), _LOSING),
+    **dict.fromkeys(
+        ("spool/bad", "spool/landing", "spool/landed", "scopes", "cache", "log", "bin"),
+        "nothing can be kept there",
+    ),
+}
+"""What in a home must be a folder where it is there at all, and what comes of it where it is none."""
 _LOST = "this event was not recorded"
 """What the launcher writes into the log of an event that it could not keep."""
 
@@ -96,7 +105,20 @@ def _schedule(home: str, problems: list[dict[str, str]]) -> dict[str, Any] | Non
     return found.json()
 
 
+def misfits(home: str) -> dict[str, str]:
+    """What lies in a home where a folder of ours belongs, and what is wrong about it."""
+    found = {}
+    for name, loss in _FOLDERS.items():
+        path = os.path.join(home, name)
+        if os.path.lexists(path) and not os.path.isdir(path):
+            is_what = "a link to no folder" if os.path.islink(path) else "no folder"
+            found[path] = f"{path} is {is_what}, so {loss}."
+    return found
+
+
 def _problem(problems: list[dict[str, str]], about: str, what: str, hint: str) -> None:
+    """Add a problem. One that sends its reader to where this is read sends on to who looks deeper."""
+    hint = "neosian doctor" if hint == "neosian status" else hint
     problems.append({"about": about, "what": what, "try": hint})
 
 
@@ -104,13 +126,23 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
     if os.path.exists(home) and not os.path.isdir(home):
         _problem(problems, "home", f"{home} is a file, not a folder.", "neosian status --root DIR")
         return
+    for what in misfits(home).values():
+        _problem(problems, "spool" if _LOSING in what else "home", what, "neosian doctor --fix")
+    for name in files.names(os.path.join(home, "scopes")):
+        path = os.path.join(home, "scopes", name, ".git")
+        if os.path.lexists(path) and not os.path.isdir(path):
+            said = f"{path} is no folder, and a scope's whole repository belongs there: nothing lands in it."
+            _problem(problems, "scope", said, f"move the repository back to {path}")
     try:
         projects.find(home, os.path.join(home, "nowhere"))
     except NeosianError as error:
         _problem(problems, "settings", str(error), error.hint)
     _, wrong = config.load(home)
     if wrong:
-        _problem(problems, "settings", wrong, f"open {os.path.join(home, 'config.toml')} in an editor")
+        file = os.path.join(home, "config.toml")
+        aside = f"mv {shlex.quote(file)} {shlex.quote(file + '.aside')}"
+        hint = aside if os.path.isdir(file) else f"open {file} in an editor"
+        _problem(problems, "settings", wrong, hint)
 
 
 def _scope(store: Store, problems: list[dict[str, str]], heard: Heard) -> dict[str, Any]:
@@ -120,8 +152,8 @@ def _scope(store: Store, problems: list[dict[str, str]], heard: Heard) -> dict[s
         head = store.repo.object(tip) if tip else None
         if head is None:
             raise NeosianError(
-                f"{store.path} has no readable commit; the next landing mends it.",
-                f"git -C {store.path} fsck",
+                f"{store.path} has no readable commit.",
+                "neosian doctor --fix",
             )
         with Index.open(store.cache) as index:
             is_in_step = index.catch_up(store.repo, None)
@@ -165,9 +197,12 @@ def _scope(store: Store, problems: list[dict[str, str]], heard: Heard) -> dict[s
                 f"{lock} is held, so landings wait.",
                 "finish the git command that is open there",
             )
-    except (NeosianError, OSError) as error:
+    except NeosianError as error:
         row["index"] = "unreadable"
-        _problem(problems, "scope", str(error), getattr(error, "hint", "") or f"git -C {store.path} fsck")
+        _problem(problems, "scope", str(error), error.hint or f"git -C {store.path} fsck")
+    except OSError as error:
+        row["index"] = "unreadable"
+        _problem(problems, "scope", files.said(error), "neosian doctor")
     finally:
         store.repo.close()
     return row

@@ -174,12 +174,16 @@ class Repo:
         """Kind and body of an object by id (or any name git knows without a space or newline)."""
         if self._objects is None:
             self._objects = self.start("cat-file", "--batch", timeout=30.0)
-        self._objects.write(name.encode("utf-8", "surrogateescape") + b"\n")
-        said = self._objects.line().decode("utf-8", "replace").split(" ")
-        if len(said) < 3 or not said[-1].isdigit():
-            return None
-        body = self._objects.exactly(int(said[-1]))
-        self._objects.exactly(1)
+        try:
+            self._objects.write(name.encode("utf-8", "surrogateescape") + b"\n")
+            said = self._objects.line().decode("utf-8", "replace").split(" ")
+            if len(said) < 3 or not said[-1].isdigit():
+                return None
+            body = self._objects.exactly(int(said[-1]))
+            self._objects.exactly(1)
+        except GitError:
+            self._objects = None  # it has ended: whoever asks next starts another
+            raise
         return said[-2], body
 
     def close(self) -> None:

@@ -153,14 +153,8 @@ class Store:
 
     def make(self) -> None:
         """Make the repository, or mend what a killed maker or a crash left of it; under the scope's lock."""
-        git_dir = self.repo.git_dir
-        for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "neosian"):
-            files.make_dir(os.path.join(git_dir, folder))
-        if not os.path.exists(os.path.join(git_dir, "config")):
-            files.write(os.path.join(git_dir, "config"), _SETTINGS.encode(), scratch=self.repo.private)
+        self.frame()
         self.note_scope()
-        if self.head_is_torn:
-            files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode(), scratch=self.repo.private)
         if self.repo.tip() is None:
             if self.was_made:  # a second beginning would hide all that there was
                 raise DamagedError(self.path)
@@ -176,6 +170,16 @@ class Store:
             )
             draft.write()
             publish.publish(self.repo, None, tip)
+
+    def frame(self) -> None:
+        """Have what git must find to see a repository at all: its folders, its settings, a HEAD."""
+        git_dir = self.repo.git_dir
+        for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "neosian"):
+            files.make_dir(os.path.join(git_dir, folder))
+        if not os.path.exists(os.path.join(git_dir, "config")):
+            files.write(os.path.join(git_dir, "config"), _SETTINGS.encode(), scratch=self.repo.private)
+        if self.head_is_torn:
+            files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode(), scratch=self.repo.private)
 
     def note_scope(self) -> None:
         """Write the scope's text beside the repository: a folder's name may hold only a part of it."""
@@ -199,10 +203,14 @@ class Store:
 
     @property
     def head_is_torn(self) -> bool:
-        """Whether HEAD is what a crash leaves of it: with less than a whole line git sees no repository at all."""
+        """Whether HEAD is less than a whole line, as a crash leaves it, or names neither a ref nor a commit: then git
+        sees no repository at all."""
         said = (files.read(os.path.join(self.repo.git_dir, "HEAD")) or b"").strip(b"\0 \n")
         whole = f"ref: {MAIN}".encode()
-        return said != whole and whole.startswith(said)
+        if said != whole and whole.startswith(said):
+            return True
+        is_ref = said.startswith(b"ref:") and said[4:].strip().startswith(b"refs/")
+        return not is_ref and not (len(said) == 40 and all(sign in b"0123456789abcdef" for sign in said))
 
     def write(
         self,

@@ -70,7 +70,10 @@ def switch(home: str, is_on: bool) -> bool:
 def switch_project(home: str, root: str, is_on: bool) -> bool:
     """Switch the project in a folder on or off; whether that changed anything."""
     if "\n" in root or not root.startswith("/"):
-        raise UsageError(f"{root!r} cannot stand in a list of folders, so it stays as it is.", "neosian off")
+        raise UsageError(
+            f"{root!r} cannot stand in a list of folders, so it stays as it is.",
+            f"neosian {'on' if is_on else 'off'}",
+        )
     held = off_projects(home)
     if held is None:
         raise UsageError(

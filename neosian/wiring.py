@@ -136,7 +136,8 @@ def faults(home: str, environ: Environ, directory: str, *, is_asking: bool = Fal
     told: dict[str, str] = {}
     rows = _of_launchers(home, found)
     for wire in found:
-        rows += _of_wire(wire, environ, directory, known, told)
+        if all(map(_is_plain, wire.launchers)):
+            rows += _of_wire(home, wire, environ, directory, known, told)
     if os.path.isdir(home):
         remember(home, told)
     return list({fault.what: fault for fault in reversed(rows)}.values())[::-1]
@@ -146,24 +147,56 @@ def _of_launchers(home: str, found: Sequence[Wire]) -> list[Fault]:
     """Launchers that cannot do their work: that of the home, and those that hooks call."""
     own = str(launcher_path(Path(home)))
     is_used = os.path.isdir(home) and files.names(home) != [made.FILE]
-    callers: dict[str, list[str]] = {own: []} if is_used else {}
+    callers: dict[str, list[Wire]] = {own: []} if is_used else {}
     for wire in found:
         for path in wire.launchers:
-            callers.setdefault(path, []).append(wire.file)
-    rows = []
-    for path, named in callers.items():
+            callers.setdefault(path, []).append(wire)
+    return [fault for path, named in callers.items() if (fault := _of_launcher(path, named, own))]
+
+
+def _of_launcher(path: str, named: Sequence[Wire], own: str) -> Fault | None:
+    """What is wrong with one launcher, the home's ``own`` or one that wires name.
+
+    A project's files come from strangers: a launcher that only they name is neither looked into, for that starts the
+    programs which it names, nor ever written.
+    """
+    in_files = f"The hooks in {', '.join(wire.file for wire in named)} call"
+    is_known = path == own or any(wire.level == USER for wire in named)
+    if not _is_plain(path):
+        why = f"{in_files} {path!r}, which is no path that neosian writes; it is left alone."
+    elif named and not os.path.exists(path):
+        why = f"{in_files} {path}, which is not there, so they do nothing."
+    elif is_known:
         why = why_it_fails(path)
-        if why and named and not os.path.exists(path):
-            why = f"The hooks in {', '.join(named)} call {path}, which is not there, so they do nothing."
-        elif why and path != own:
-            why = f"{path}: {why}"
-        if why:
-            rows.append(Fault("launcher", why, _FIX, launcher=path))
-    return rows
+        why = f"{path}: {why}" if why and path != own else why
+    else:
+        why = "" if os.access(path, os.X_OK) else f"{in_files} {path}, which may not be run."
+    if not why:
+        return None
+    if path == own or (is_known and _is_plain(path) and _is_of_a_home(path)):
+        return Fault("launcher", why, _FIX, launcher=path)
+    return Fault("launcher", why, named[0].again)
+
+
+def _is_plain(path: str) -> bool:
+    """Whether a launcher's path could be one that we wrote: absolute, and without signs that no command may hold."""
+    return os.path.isabs(path) and path.isprintable()
+
+
+def _is_of_a_home(path: str) -> bool:
+    """Whether a launcher's path lies in a home that was recorded into: any other folder may be another program's."""
+    folder = os.path.dirname(os.path.dirname(path))
+    is_home = any(os.path.isdir(os.path.join(folder, name)) for name in ("spool", "scopes"))
+    return is_home and path == str(launcher_path(Path(folder)))
 
 
 def _of_wire(
-    wire: Wire, environ: Environ, directory: str, known: Mapping[str, str], told: dict[str, str]
+    home: str,
+    wire: Wire,
+    environ: Environ,
+    directory: str,
+    known: Mapping[str, str],
+    told: dict[str, str],
 ) -> Iterator[Fault]:
     """What is wrong with what stands in one file; the version that its client tells meanwhile is put into ``told``."""
     folder = merging.work_tree(directory) or directory
@@ -193,7 +226,9 @@ def _of_wire(
         yield Fault("client", str(wanted.refused), wanted.refused.hint or wire.again)
     elif not _is_right(wire, wanted):
         said = f"The {kind} in {wire.file} are not what this neosian writes for {title}."
-        yield Fault("client", said, _FIX, wire=wire)
+        # What a stranger's file of a project names as launcher is not written for him.
+        is_ours = wire.level == USER or set(wire.launchers) <= {str(launcher_path(Path(home)))}
+        yield Fault("client", said, _FIX, wire=wire) if is_ours else Fault("client", said, wire.again)
 
 
 def _missing_program(wire: Wire, environ: Environ) -> Fault | None:

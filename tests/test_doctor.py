@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from neosian import doctor, install, mcp_install, merging
+from neosian import doctor, health, install, mcp_install, merging
 from neosian.index import Index
 from neosian.launcher import install_launcher, launcher_path
 from tests.factories import Home, bytes_below, fsck, git, prompts_of
@@ -128,6 +129,7 @@ def test_another_python_in_the_launcher_is_as_good(home: Home) -> None:
 
 def test_hooks_that_call_a_launcher_which_is_gone_get_one(home: Home, tmp_path: Path) -> None:
     other = tmp_path / "other"
+    (other / "spool").mkdir(parents=True, mode=0o700)
     wish = install.Wish("claude-code", user=True, root=str(other))
     merging.carry_out(install.plan_install(wish, os.environ, "/"))
     ((about, what),) = told(home)
@@ -135,6 +137,65 @@ def test_hooks_that_call_a_launcher_which_is_gone_get_one(home: Home, tmp_path: 
     assert f"call {launcher_path(other)}, which is not there" in what
     mend(home)
     assert os.access(launcher_path(other), os.X_OK)
+
+
+def foreign(line: str, file: Path) -> None:
+    """A client's settings with one hook line."""
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": line}]}]}
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"hooks": hooks}))
+
+
+STRANGE = (
+    'h=\'{home}/.gemini/bin/neosian-hook\'; [ -x "$h" ] || exit 0; exec "$h" claude-code stop',
+    'h=\'sub/bin/neosian-hook\'; [ -x "$h" ] || exit 0; exec "$h" claude-code stop',
+    "neosian-hook claude-code stop",
+    'h=~/x/bin/neosian-hook; [ -x "$h" ] || exit 0; exec "$h" claude-code stop',
+    "{home}/deep/er/neosian-hook claude-code stop",
+    "h='{home}/a\nb/bin/neosian-hook'; exec \"$h\" claude-code stop",
+    "h='{home}/\x1b[31m\u202e/bin/neosian-hook'; exec \"$h\" claude-code stop",
+    "h='{home}/a\0b/bin/neosian-hook'; exec \"$h\" claude-code stop",
+    "h='{home}/\ud800/bin/neosian-hook'; exec \"$h\" claude-code stop",
+)
+
+
+@pytest.mark.parametrize("level", ["user", "project"])
+@pytest.mark.parametrize("line", STRANGE)
+def test_a_launcher_that_is_not_of_a_home_of_ours_is_told_and_never_written(
+    line: str, level: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.project)
+    (tmp_path / ".gemini").mkdir()
+    folder = home.project / ".claude" if level == "project" else tmp_path / "claude"
+    foreign(line.replace("{home}", str(tmp_path)), folder / "settings.json")
+    kept = sorted(tmp_path.rglob("*"))
+    found = [each for each in examine(home) if each.about == "launcher"]
+    assert [each.mend for each in found] == [None]
+    assert "neosian record install --client claude-code" in found[0].hint
+    doctor.mend(examine(home))
+    new = {path for path in set(tmp_path.rglob("*")) - set(kept) if home.path not in path.parents}
+    assert {path for path in new if path.parent != folder} == set()  # beside its settings a backup may stand
+    assert "launcher" in [about for about, _ in told(home)]
+
+
+def test_a_home_that_only_a_project_names_gets_no_launcher(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "other" / "spool").mkdir(parents=True)
+    foreign(f"{tmp_path}/other/bin/neosian-hook claude-code stop", home.project / ".claude" / "settings.json")
+    doctor.mend(examine(home))
+    assert not (tmp_path / "other" / "bin").exists()
+
+
+def test_a_launcher_that_only_a_project_names_is_not_asked_what_it_starts(home: Home, tmp_path: Path) -> None:
+    evil = tmp_path / "evil"
+    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    launcher = home.project / "bin" / "neosian-hook"
+    launcher.parent.mkdir()
+    launcher.write_text(f"#!/bin/sh\npython={evil}\nstub={evil}\n")
+    for path in (evil, launcher):
+        path.chmod(0o755)
+    foreign(f"{launcher} claude-code stop", home.project / ".claude" / "settings.json")
+    told(home)
+    assert not (tmp_path / "started").exists()
 
 
 def test_hooks_and_server_in_one_file_are_mended_in_one_go(home: Home) -> None:
@@ -209,6 +270,30 @@ def test_an_object_that_is_damaged_is_moved_aside_and_the_turn_kept(home: Home) 
     assert [each for each in told(home) if each[0] == "launcher"] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("HEAD", "garbage\n"), ("HEAD", "ref: nowhere\n"), ("config", "[[[["), ("refs/heads/main", None),
+     ("refs/heads/main", ""), ("index", "garbage")],
+)  # fmt: skip
+def test_what_git_stumbles_over_is_told_and_mended(name: str, said: str | None, home: Home) -> None:
+    assert told(home) == []  # which makes the cache, too
+    file = home.shop / ".git" / name
+    file.unlink() if said is None else file.write_text(said)
+    assert {about for about, _ in told(home)} == {"scope"}
+    mend(home)
+    assert (fsck(home.shop), prompts_of(home.shop)) == ("", ["Hello"])
+
+
+def test_a_repository_without_objects_is_told_and_its_files_stay(home: Home) -> None:
+    assert told(home) == []
+    shutil.rmtree(home.shop / ".git/objects")
+    assert {about for about, _ in told(home)} == {"scope"}
+    ((is_well, said),) = doctor.mend(examine(home))
+    assert (is_well, "No commit of" in said) == (False, True)
+    assert {about for about, _ in told(home)} == {"scope"}
+    assert (home.shop / "README.md").exists()
+
+
 def test_a_turn_whose_object_is_lost_lands_again(home: Home) -> None:
     home.talk().land("More")
     tip = git(home.shop, "rev-parse", "main")
@@ -228,6 +313,44 @@ def test_a_search_cache_that_misses_something_is_made_anew(home: Home) -> None:
     mend(home)
     with Index.open(home.store().cache) as index:
         assert index.is_in_step(home.store().repo)
+
+
+@pytest.mark.parametrize(
+    "name", ["spool", "spool/new", "spool/tmp", "spool/bad", "spool/landing", "spool/landed", "log", "bin"]
+)
+@pytest.mark.parametrize("kind", ["a file", "a link to nowhere"])
+def test_what_lies_where_a_folder_belongs_is_told_and_moved_aside(name: str, kind: str, home: Home) -> None:
+    path = home.path / name
+    shutil.rmtree(path, ignore_errors=True)
+    path.write_text("theirs") if kind == "a file" else path.symlink_to("/nowhere")
+    problems = health.report(str(home.path), str(home.project))["problems"]
+    assert [each["try"] for each in problems if f"{path} is " in each["what"]] == ["neosian doctor --fix"]
+    doctor.mend(examine(home))
+    assert os.stat(path).st_mode & 0o777 == 0o700
+    (aside,) = path.parent.glob(f"{path.name}.aside-*")
+    assert aside.is_symlink() if kind != "a file" else aside.read_text() == "theirs"
+    doctor.mend(examine(home))  # where a file had the place of `bin`, the launcher is gone with it
+    assert told(home) == []
+    home.talk().land("More")
+    assert prompts_of(home.shop)[-1] == "More"
+
+
+def test_a_folder_whose_name_no_scope_has_is_left_alone(home: Home) -> None:
+    for name in ("%31%30%30", "Foo Bar", "100"):
+        shutil.copytree(home.shop, home.path / "scopes" / name)
+    lock = home.shop / ".git/index.lock"
+    lock.write_text("")
+    os.utime(lock, (0, 0))
+    kept = sorted(os.listdir(home.path / "scopes"))
+    doctor.mend(examine(home))
+    assert sorted(os.listdir(home.path / "scopes")) == kept
+    assert not lock.exists()
+
+
+def test_settings_of_ours_that_are_a_folder_are_told_in_words(home: Home) -> None:
+    (home.path / "config.toml").mkdir(mode=0o700)
+    ((about, what),) = told(home)
+    assert (about, "Errno" in what, "Is a directory (" in what) == ("settings", False, True)
 
 
 def test_a_turn_that_did_not_land_is_landed(home: Home) -> None:

@@ -445,6 +445,23 @@ def test_lines_of_the_log_from_before_the_last_landing_are_old(home: Home, talk:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["a file", "a link to nowhere"])
+def test_a_scope_whose_repository_is_elsewhere_is_told(kind: str, home: Home) -> None:
+    path = home.shop / ".git"
+    path.rename(home.folder / "elsewhere")
+    if kind == "a file":
+        path.write_text(f"gitdir: {home.folder}/elsewhere\n")
+    else:
+        path.symlink_to("/nowhere")
+    (said,) = problems(home)
+    assert said.startswith(f"{path} is no folder")
+
+
+def test_what_status_finds_never_sends_back_to_status(home: Home) -> None:
+    (home.shop / ".git" / "HEAD").write_text("garbage\n")
+    assert [each["try"] for each in report(home)["problems"]] == ["neosian doctor"]
+
+
 def test_a_home_without_a_launcher_is_told(home: Home) -> None:
     os.unlink(launcher_path(home.path))
     assert problems(home) == ["No launcher is installed."]

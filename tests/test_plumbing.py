@@ -192,6 +192,18 @@ def test_a_failing_git_says_what_it_said(repo: Repo) -> None:
     assert not repo.succeeds("rev-parse", "--verify", "-q", "nowhere")
 
 
+def test_a_reader_of_objects_that_ended_starts_anew(repo: Repo, folder: Path) -> None:
+    settings = folder / ".git" / "config"
+    right = settings.read_text()
+    settings.write_text("[[[[")
+    for _ in range(2):
+        with pytest.raises(GitError, match="bad config line"):
+            repo.object("HEAD")
+    settings.write_text(right)
+    assert (repo.object("HEAD") or [""])[0] == "commit"
+    repo.close()
+
+
 def names(changes: list[Change]) -> list[tuple[str, str]]:
     return [(change.status, change.path) for change in changes]
 

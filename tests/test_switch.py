@@ -198,9 +198,10 @@ def test_a_project_that_is_gone_can_be_switched_on_again(home: Home, capsys: Sai
     assert (status, "is no folder" in err) == (2, True)
 
 
-def test_what_is_no_project_is_refused_with_the_way_out(home: Home, capsys: Said) -> None:
-    status, _, err = say(capsys, "off", "/")
-    assert (status, "belongs to no project" in err, "neosian off" in err) == (2, True, True)
+@pytest.mark.parametrize("word", ["off", "on"])
+def test_what_is_no_project_is_refused_with_the_way_out(word: str, home: Home, capsys: Said) -> None:
+    status, _, err = say(capsys, word, "/")
+    assert (status, "belongs to no project" in err, f"neosian {word}," in err) == (2, True, True)
     assert switch.off_projects(str(home.path)) == []
 
 

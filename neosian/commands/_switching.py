@@ -22,7 +22,9 @@ def run(args: argparse.Namespace, is_on: bool) -> int:
     """Switch what is meant, and say how things stand then."""
     home = scope.home(args.root)
     root = (
-        _project(home, args.directory or scope.working_directory()) if args.project or args.directory else ""
+        _project(home, args.directory or scope.working_directory(), args.command)
+        if args.project or args.directory
+        else ""
     )
     changed = switch.switch_project(home, root, is_on) if root else switch.switch(home, is_on)
     if args.json:
@@ -35,7 +37,7 @@ def run(args: argparse.Namespace, is_on: bool) -> int:
     return 0
 
 
-def _project(home: str, directory: str) -> str:
+def _project(home: str, directory: str, word: str) -> str:
     """The folder of the project that is meant. One that was switched off and is gone by now can still be named."""
     full = os.path.abspath(directory)
     if full in (switch.off_projects(home) or ()):
@@ -44,7 +46,7 @@ def _project(home: str, directory: str) -> str:
         raise UsageError(f"{directory} is no folder, so no project was switched.", "neosian project list")
     root = scope.project_root(full)
     if root is None:
-        raise UsageError(f"{full} belongs to no project.", "neosian off, which is for everything")
+        raise UsageError(f"{full} belongs to no project.", f"neosian {word}, which is for everything")
     return root
 
 
