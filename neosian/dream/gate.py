@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from neosian import documents, editing, matter
 from neosian.documents import Document
-from neosian.dream import claims, edits, ending, hearsay
+from neosian.dream import claims, clauses, edits, ending, hearsay
 from neosian.dream.claims import Fact, Sentence
 from neosian.dream.edits import Edit
 from neosian.dream.heard import Heard, Session, flat, is_memory_file
@@ -703,28 +703,55 @@ def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
 
 def _new_sentences(edit: Edit, notes: Notes, case: Case) -> list[Sentence]:
     """The sentences that an edit brings in, the name of the note among them."""
-    held = {flat(each.text) for each in claims.sentences(_old(edit, notes))} | case.held_sentences
-    name = _paths(edit)[-1].rpartition("/")[2].removesuffix(".md").replace("-", " ")
-    told = [
-        *claims.sentences(_new(edit, notes)),
-        *([Sentence(name)] if edit.action != edits.STR_REPLACE else []),
-    ]
+    old = _old(edit, notes)
+    held = {flat(each.text) for each in claims.sentences(old)} | {*_keys(old)} | case.held_sentences
+    new = _new(edit, notes)
+    titles = [*_keys(new), *(_titles(edit) if edit.action != edits.STR_REPLACE else ())]
+    told = [*claims.sentences(new), *map(Sentence, titles)]
     return [each for each in told if flat(each.text) not in held]
+
+
+def _titles(edit: Edit) -> list[str]:
+    """What a note is called: the words of its name, and those of its folders and its name."""
+    target = _paths(edit)[-1]
+    parts = [_spaced(part) for part in target.removesuffix(".md").split("/")[2:]]
+    return list(dict.fromkeys((*parts[-1:], " ".join(parts))))
+
+
+def _keys(text: str) -> list[str]:
+    """The words of the keys of a note's front matter."""
+    header = documents.read(text.encode("utf-8", "replace")).header
+    return [flat(_spaced(str(key))) for key in matter.read(header)[0]]
+
+
+def _spaced(name: str) -> str:
+    return re.sub(r"[-_]", " ", name)
+
+
+def _topics(edit: Edit, notes: Notes) -> set[str]:
+    """What only says what a note is about, each on one line: its headings, its description, its names."""
+    text = _new(edit, notes)
+    headings = (line.lstrip("# ") for line in text.split("\n") if line.startswith("#"))
+    description = documents.read(text.encode("utf-8", "replace")).description
+    return {flat(each) for each in (*headings, description, *_keys(text), *_titles(edit))}
 
 
 def _not_a_rule(sentence: Sentence, edit: Edit, notes: Notes, heard: Heard) -> str:
     """Why a sentence that says what holds from now on is not taken over."""
     words = set(claims.content(sentence.text))
-    if not claims.is_rule(sentence) or not words or _is_persons(sentence.text, words, heard):
+    if not claims.is_rule(sentence) or not words or heard.is_said(sentence.text, _SHOWN):
         return ""
     if _is_shown_as_rule(words, heard):
         return _only_shown(sentence.text)
-    is_found = _seen_twice(edit, notes) and heard.agents_words.share(words) >= _SAID
-    if is_found or heard.persons_words.share(words) >= _SAID:
+    if _seen_twice(edit, notes) and heard.agents_words.share(words) >= _SAID:
+        return ""
+    if heard.brought_words.near(words, _SHOWN, least=2):
+        return _only_shown(sentence.text)
+    if heard.is_mostly_said(sentence.text, _old(edit, notes), _SAID):
         return ""
     return (
-        f"{_quoted(sentence.text)} is a rule that no person gave in this session: use the person's own words, say"
-        " what happened instead, or wait for a second session that shows it."
+        f"{_quoted(sentence.text)} is a rule that no person gave in this session: use the person's own words, with"
+        " their yes or no, say what happened instead, or wait for a second session that shows it."
     )
 
 
@@ -732,7 +759,7 @@ def _not_an_order(sentence: Sentence, heard: Heard) -> str:
     """Why a sentence that tells to do something is not taken over: nobody said it, and nobody did it."""
     for order in claims.orders(sentence):
         words = set(claims.content(order))
-        if not words or _is_persons(order, words, heard):
+        if not words or heard.is_said(order, _SHOWN):
             continue
         is_done = heard.commands_words.near(words, _SHOWN)
         if _is_shown_as_rule(words, heard) or (
@@ -746,9 +773,9 @@ def _not_told_as_a_fact(sentence: Sentence, heard: Heard) -> str:
     """Why a sentence is not taken over that tells as a fact what a tool's text says is to be done."""
     words = claims.told(sentence.text)
     is_done = heard.used_words.near(words, _SHOWN, least=2)
-    if len(words) < 2 or is_done or _is_persons(sentence.text, words, heard):
+    if len(words) < 2 or is_done or heard.is_said(sentence.text, _SHOWN):
         return ""
-    is_ascribed = hearsay.is_attributed(sentence.text) and not claims.orders(sentence)
+    is_ascribed = clauses.is_attributed(sentence.text) and not claims.orders(sentence)
     is_shown = not is_ascribed and any(claims.overlap(words, order) >= _SHOWN for order in heard.shown_orders)
     return _only_shown(sentence.text) if is_shown else ""
 
@@ -766,14 +793,6 @@ def _only_shown(said: str) -> str:
 
 def _quoted(said: str) -> str:
     return f"“{said[:80]}{'…' if len(said) > 80 else ''}”"
-
-
-def _is_persons(said: str, words: set[str], heard: Heard) -> bool:
-    """Whether a person said it: most of its words close together, and whatever it names."""
-    named = claims.identifiers(said).values()
-    return heard.persons_words.near(words, _SHOWN) and all(
-        claims.stands(each, heard.all_by_persons) for each in named
-    )
 
 
 def _seen_twice(edit: Edit, notes: Notes) -> bool:
@@ -836,7 +855,16 @@ def says_who_says_so(edit: Edit, notes: Notes, case: Case) -> str:
     if edit.action == edits.DELETE:
         return ""
     new = _new_sentences(edit, notes, case)
-    told = next((each for each in new if hearsay.is_of_others(each, case.heard, case.held)), None)
+    topics = _topics(edit, notes)
+    told = next(
+        (
+            each
+            for each in new
+            if hearsay.is_of_others(each, case.heard, case.held)
+            or hearsay.is_merely_shown(each, case.heard, is_topic=flat(each.text) in topics)
+        ),
+        None,
+    )
     if told is None:
         return ""
     return (
