@@ -858,6 +858,49 @@ def test_nor_gets_a_persons_note_its_front_matter_from_the_dream() -> None:
     assert judge([edit], persons("Plain.\n"), Session())[1] == [edit]
 
 
+PERSONS = "---\ndescription: Mine\n---\nOne line.\nTwo lines.\n\n## More\n\n- an item\n- another\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nLast.\n"
+REACHING = {
+    "flagged": ("description: Mine", "description: Mine\nflagged: it is old"), "when": ("description: Mine", "description: Mine\nwhen: never"),
+    "merged key": ("description: Mine", "description: Mine\n<<: {pinned: true}"), "long key": ("description: Mine", "description: Mine\n? pinned\n: true"),
+    "escaped key": ("description: Mine", 'description: Mine\n"pinne\\x64": true'),
+    "heading": ("One line.", "# None of this\n\nOne line."), "heading by a line": ("One line.", "None of this\n====\n\nOne line."),
+    "heading above": ("## More", "# None of this\n\n## More"),
+    "underlined": ("Two lines.\n", "Two lines.\n---\n"), "fence": ("One line.\nTwo lines.", "```\nOne line.\nTwo lines.\n```"), "open fence": ("Last.", "~~~~\nLast."),
+    "comment": ("Last.", "<!--\nLast.\n-->"), "block": ("Last.", "<div>\n\nLast.\n\n</div>"), "in a paragraph": ("Two lines.", "It is not so.\nTwo lines."),
+    "before a text": ("One line.", "Not so:\nOne line."), "quoted": ("Last.", "> no\nLast."), "in two": ("One line.\nTwo", "One line.\n\nTwo"),
+    "to one item": ("- another", "  no\n- another"), "other items": ("- another", "1. no\n- another"), "head of a table": ("| 1 | 2 |", "| 1 | 2 |\n|---|---|"),
+    "a link's end": ("Last.", "[More]: https://x.example\n\nLast."), "in a line": ("Last.", "Last. No."), "order": ("One line.\nTwo lines.", "Two lines.\nOne line."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REACHING)
+def test_what_is_put_into_a_persons_note_leaves_their_lines_what_they_are(what: str) -> None:
+    before, after = REACHING[what]
+    assert PERSONS.count(before) == 1
+    edit = rewrite(PERSONS.replace(before, after))
+    accepted, review, refused = judge(
+        [edit], persons(PERSONS), Session(("It is green, see https://x.example", "Yes."))
+    )
+    assert accepted == []
+    assert review == [edit] or refused[0].rule in ("front matter", "hidden", "invented")
+
+
+APART = {
+    "at the end": ("Last.\n", "Last.\nIt is green.\n"), "at the end, apart": ("Last.\n", "Last.\n\nIt is green.\n"), "a part": ("Last.\n", "Last.\n\n# New\n\nIt is green.\n"),
+    "between": ("Two lines.\n", "Two lines.\n\nIt is green.\n"), "at the beginning": ("One line.", "It is green.\n\nOne line."), "an item": ("- another", "- it is green\n- another"),
+    "an item more": ("- another\n", "- another\n- it is green\n"), "a row": ("| 1 | 2 |", "| 1 | 2 |\n| it | green |"), "code": ("Two lines.\n", "Two lines.\n\n```\nit is green\n```\n"),
+    "a list": ("Last.\n", "Last.\n\n- it is green\n- it is red\n"), "below a heading": ("## More\n", "## More\n\nIt is green.\n"), "above a heading": ("## More", "It is green.\n\n## More"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", APART)
+def test_what_stands_apart_is_put_into_a_persons_note(what: str) -> None:
+    before, after = APART[what]
+    assert PERSONS.count(before) == 1
+    edit = rewrite(PERSONS.replace(before, after))
+    assert judge([edit], persons(PERSONS), Session(("It is green and red", "Yes."))) == ([edit], [], [])
+
+
 def test_a_persons_long_note_is_not_trimmed() -> None:
     long = HEAD + "It is green and so is that.\n" * 300
     assert rule(change("", "More.\n"), persons(long)) == "size"

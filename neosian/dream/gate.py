@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from neosian import documents, editing, matter
 from neosian.documents import Document
-from neosian.dream import claims, clauses, edits, ending, hearsay
+from neosian.dream import claims, clauses, edits, ending, hearsay, outline
 from neosian.dream.claims import Fact, Sentence
 from neosian.dream.edits import Edit
 from neosian.dream.heard import Heard, Session, flat, is_memory_file
@@ -223,13 +223,13 @@ def is_for_review(edit: Edit, notes: Notes) -> bool:
 
 
 def _only_inserts(old: str, new: str) -> bool:
-    """Whether every line of the old text stands in the new one, in their order, below the same front matter.
+    """Whether lines are put into the body alone, which leave those that stand there what they were.
 
     A line more of front matter may take the rest of a note out of sight.
     """
-    lines = iter(new.split("\n"))
-    is_same = documents.read(old.encode()).header == documents.read(new.encode()).header
-    return is_same and all(line in lines for line in old.rstrip("\n").split("\n"))
+    bodies = [documents.read(text.encode("utf-8", "replace")).body for text in (old, new)]
+    is_same = old.removesuffix(bodies[0]) == new.removesuffix(bodies[1])
+    return is_same and outline.only_inserts(*bodies)
 
 
 def _changes_nothing(edit: Edit, notes: Notes) -> bool:
