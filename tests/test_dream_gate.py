@@ -489,6 +489,23 @@ def test_deleting_and_writing_anew_is_no_way_around() -> None:
         assert "lost" in [each.rule for each in judge([delete(), anew], notes(), Session((said, "Yes.")))[2]]
 
 
+@pytest.mark.parametrize("said", ["Hello", "Forget about the deploys"])
+def test_nor_is_it_at_the_same_place_whatever_the_text(said: str) -> None:
+    words = (
+        "Deploys go out of an office in Oslo on a laptop with coffee, cake and songs for all who work there"
+    )
+    session = Session((f"{said}. {words}", "Yes."))
+    anew = create(f"{words}, on Tuesdays, by scripts/deploy.sh.\n", DEPLOY)
+    accepted, _, refused = judge([delete(), anew], notes(), session)
+    assert (anew in accepted, bool(refused)) == (False, True)
+
+
+def test_a_note_that_a_person_took_back_is_written_anew() -> None:
+    anew = create("The garden door sticks.\n", DEPLOY)
+    session = Session(("Forget about the deploys. The garden door sticks", "Yes."))
+    assert judge([delete(), anew], notes(), session)[0] == [delete(), anew]
+
+
 # -- whole notes that go
 
 GUARD = "---\ndescription: Working with git\n---\nNever push to main without a review.\n"

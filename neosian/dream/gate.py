@@ -619,12 +619,19 @@ def _stands_in(texts: Iterable[str], fact: Fact) -> bool:
 
 
 def _replaced(edit: Edit, notes: Notes, case: Case) -> str:
-    """The text whose facts are to be kept: the note's, or that of a deleted note which this one takes the place of."""
+    """The text whose facts are to be kept: the note's, or that of a deleted note which this one takes the place of.
+
+    What stood at the same place is replaced, unless hardly a word of it is left; elsewhere the texts say so.
+    """
     if edit.action != edits.CREATE:
         return _old(edit, notes)
-    deleted = (each.path for each in case.made if each.action == edits.DELETE)
-    texts = (case.before.texts.get(path, "") for path in deleted)
-    return next((text for text in texts if claims.alike(_told(edit.text), _told(text)) >= _SAME_THOUGHT), "")
+    told = _told(edit.text)
+    deleted = [each.path for each in case.made if each.action == edits.DELETE]
+    texts = {path: case.before.texts.get(path, "") for path in deleted}
+    here = texts.pop(edit.path, "")
+    if claims.overlap(claims.content(_told(here)), claims.content(told)) >= _LEFT:
+        return here
+    return next((text for text in texts.values() if claims.alike(told, _told(text)) >= _SAME_THOUGHT), "")
 
 
 def _other_texts(edit: Edit, notes: Notes, case: Case) -> list[str]:
