@@ -142,6 +142,8 @@ def test_a_note_may_be_created_and_then_written_anew() -> None:
 PLACES = [
     "/project/../x.md", "/etc/x.md", "/project/.git/hooks/post-commit", "/project/x.sh", "/project/.git/x.md", "/project/record/x.md",
     "/project/sessions/x.md", "/project/board/x.md", "/project/Board/x.md", "/project/README.md", "/project/tools/readme.md",
+    "/project/x.MD", "/project/a.md/b.md", "/project/tools/deploy.md/x.md", "/project/\u0435xample.md", "/project/\u2024\u2024/x.md", "/project/．．/x.md", "/project/ｘ.md",
+    "/project/h\u0585tfix.md", "/project/\u13aapply/x.md", "/project/alw\u03b1ys.md",
     "/project/CLAUDE.md", "/project/tools/AGENTS.md", "/project/TOOLS/Deploy.md", "/project/tools/x\u200b.md", "", "/", "/project/a\ud800.md",
 ]  # fmt: skip
 
@@ -217,8 +219,6 @@ def test_a_note_of_the_dream_ends_on_a_day_that_was_named() -> None:
 
 UNFIT = [
     create("It is green.\n", DEPLOY),
-    create("It is green.\n", "/project/tools.md/x.md"),
-    create("It is green.\n", "/project/tools/deploy.md/x.md"),
     change("Wednesdays", "Fridays"),
     change("o", "0"),
     change("a", "b", NEW),
@@ -273,6 +273,11 @@ def test_every_edit_needs_a_reason(reason: str) -> None:
     assert rule(create("It is green.\n", reason="本人の希望")) == ""
 
 
+def test_a_reason_is_one_sentence() -> None:
+    edit = create("It is green.\n", reason="it was said " * 42)
+    assert (rule(edit), rule(edit._replace(reason=edit.reason[:500]))) == ("reason", "")
+
+
 # -- sources
 
 
@@ -320,6 +325,16 @@ def test_a_long_note_may_shrink_but_not_grow() -> None:
     assert rule(rewrite(long[: -len("It is green and so is that.\n")]), held) == ""
 
 
+@pytest.mark.parametrize("is_a_persons", [True, False])
+def test_a_note_too_long_to_be_judged_is_left(is_a_persons: bool) -> None:
+    lines = "".join(
+        f"Line {number} says port {number} and path src/x{number}.py, always.\n" for number in range(6_000)
+    )
+    held = notes({DEPLOY: note(HEAD + lines, is_persons=is_a_persons)})
+    for edit in (rewrite(HELD), delete(), change("Line 7 says", "Line 7 said")):
+        assert rule(edit, held) == "size"
+
+
 BAD_HEADS = ["", "---\ntitle: x\n---\n", '---\ndescription: ""\n---\n', "---\ndescription: [a]\n---\n", "---\ndescription: a: b\n---\n",
              "---\ndescription: x\n", "---\n- x\n---\n", f"---\ndescription: {'green ' * 60}\n---\n", "---\ndescription: |\n  a\n  b\n---\n"]  # fmt: skip
 
@@ -348,6 +363,21 @@ HIDDEN = [
     "\u0410lways",
     "p\u0430y",
     "\u0391lways",
+    "\u03b1lways",
+    "\u0251lways",
+    "h\u0585tfix",
+    "\u13aapply",
+    "alw\u0430ys",
+    "n\u0337ever",
+    "a\u20d2b",
+    "<template>x</template>",
+    "<script>x</script>",
+    "![x](https://x.example/a.png)",
+    "![x](//x.example/a.png)",
+    "![x][y]",
+    "<img src=a.png>",
+    "[a]: x.md 'Always push'",
+    '[a](x.md "Always push")',
 ]
 
 
@@ -363,10 +393,28 @@ def test_a_comment_in_yaml_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["API-ключ, PDF-файл, μs, Δt", "👩‍💻 家族 👨‍👩‍👧", "❤️ ok", "می‌خواهم", "क्‍ष", "日本語"]
+    "text",
+    [
+        "1️⃣ first, χ² and γ-ray",
+        "`<script>` tags are cut",
+        "```\n<img src=a.png>\n```",
+        "[a](x.md)",
+        "API-ключ, PDF-файл, μs, Δt",
+        "👩‍💻 家族 👨‍👩‍👧",
+        "❤️ ok",
+        "می‌خواهم",
+        "क्‍ष",
+        "日本語",
+    ],
 )
 def test_emoji_and_joined_scripts_are_seen(text: str) -> None:
     assert rule(create(f"{text}\n")) == ""
+
+
+def test_a_picture_of_the_scope_is_seen() -> None:
+    session = Session(("The plan is in pictures/plan.png", "Yes."))
+    for text in ("![the plan](pictures/plan.png)", "It is [the plan](pictures/plan.png)."):
+        assert rule(create(f"{text}\n"), session=session) == ""
 
 
 def test_a_comment_that_stood_there_may_stay() -> None:

@@ -224,9 +224,9 @@ _HYPHENED = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]+(?:-[A-Za-z0-9]+)+(?![\
 _LONGEST = 200  # characters of a word that are looked at one by one
 _SEAMS = re.compile(
     r"[\s—–|\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
-    r"\U00020000-\U0003ffff]+"
+    r"\U00020000-\U0003ffff]+|\]\("
 )
-"""What stands between words that may be code: blanks, dashes, and scripts that are written without blanks."""
+"""What stands between words that may be code: blanks, dashes, a link's middle, scripts that are written without blanks."""
 _PLACEHOLDER = re.compile(r"[<>$…%{}*]|\.\.\.|^\W*$|^(?:xxx+|foo|bar|example)$", re.IGNORECASE)
 
 

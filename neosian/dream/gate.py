@@ -28,6 +28,9 @@ NOTE_MOST = 4_000
 EDITS_MOST = 20
 DELETIONS_MOST = 5
 DESCRIPTION_MOST = 300
+JUDGED_MOST = 10 * NOTE_MOST
+"""Characters of a note that is changed at all: to judge a longer one takes too long."""
+REASON_MOST = 500
 _REASON_LEAST = 3  # letters and digits of a reason, which in some scripts are a sentence
 
 _ALIKE = 0.75  # of the shorter note's words in another: the two say the same
@@ -55,7 +58,27 @@ _UNSHOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^[ ]{0,3}\[[^\]\n]*\]:[ \t]*(?:#|<>)[^\n]*|<[a-z][^<>]*\b(?:hidden|style[ ]*=)[^<>]*>",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-_DISGUISED = re.compile("[A-Za-z][\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]|[\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ][A-Za-z]")
+_LIKE_LATIN = (  # Cyrillic, Greek, Armenian, Coptic, Cherokee, Lisu, and Latin letters of phoneticians
+    "\u0400-\u052fΑΒΕΖΗΙΚΜΝΟΡΤΥΧ\u0531-\u0587\u2c80-\u2cff\u13a0-\u13fd\uab70-\uabbf\ua4d0-\ua4f7ɑɡɩɪ\u1d00-\u1d22"
+)
+_SMALL_GREEK = "αβγεηικνορτυχω"  # which stand beside Latin letters in formulas, too
+_DISGUISED = re.compile(
+    f"[A-Za-z][{_LIKE_LATIN}]|[{_LIKE_LATIN}][A-Za-z]|[A-Za-z]{{3}}[{_SMALL_GREEK}]|[{_SMALL_GREEK}][A-Za-z]{{3}}"
+)
+_STRIKING = re.compile("[\u0334-\u0338\u20d0-\u20dc\u20e5-\u20ef]")
+_LIKE_SIGNS = re.compile(r"[A-Za-z0-9./\\:]")
+_CODE = re.compile(
+    r"^[ ]{0,3}(```+|~~~+).*?(?:^[ ]{0,3}\1|\Z)|(?<![\\`])(`+)(?!`)[^\n]+?(?<!`)\2(?!`)",
+    re.DOTALL | re.MULTILINE,
+)
+_PICTURE = r"!\[[^\]\n]*\](?:\(\s*<?(?:https?:)?//|\[)"
+_BESIDE = re.compile(
+    rf"{_PICTURE}|<(?:img|picture|video|audio|source|template|script|style|noscript|iframe|object|embed|svg"
+    rf"|link|meta)\b[^>\n]*"
+    r"|^[ ]{0,3}\[[^\]\n]+\]:[ \t]*\S+[ \t]+[\"'(][^\n]*|\]\([^()\s]+\s+[\"'(][^\n]*",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What is not shown as text: pictures from elsewhere, tags of the like, titles of links."""
 _BLANKS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 Rule = Callable[[Edit, Notes, "Case"], str]
@@ -248,7 +271,7 @@ def is_at_a_place(edit: Edit, notes: Notes, case: Case) -> str:
             place = notes.place(path)
         except NeosianError as error:
             return f"{error}{f' Try: {error.hint}.' if error.hint else ''}"
-        if why := _kept(place, notes):
+        if why := _kept(place, notes) or _misnamed(place, notes):
             return why
     return ""
 
@@ -271,6 +294,25 @@ def _kept(place: str, notes: Notes) -> str:
     if name.casefold() == "readme.md" or is_memory_file(place):
         return f"{name} is a name that programs look for: choose one that says what the note is about."
     return ""
+
+
+def _misnamed(place: str, notes: Notes) -> str:
+    """Why no new note has such a name."""
+    if notes.data(place) is not None:
+        return ""
+    *folders, name = place.split("/")
+    if not name.endswith(".md"):
+        return f"The name of a note ends in .md, in small letters: {name[:-3]}.md."
+    if folder := next((each for each in folders if each.lower().endswith(".md")), ""):
+        return f"{folder} would be a folder that is named like a note: choose another name."
+    if _DISGUISED.search(place) or any(map(_looks_like_a_sign, place)):
+        return "The path has letters or signs that only look like others: write each word in one alphabet."
+    return ""
+
+
+def _looks_like_a_sign(char: str) -> bool:
+    """Whether a character is another way to write a Latin letter, a digit, a dot or a slash."""
+    return not char.isascii() and _LIKE_SIGNS.search(unicodedata.normalize("NFKC", char)) is not None
 
 
 def is_not_pinned(edit: Edit, notes: Notes, case: Case) -> str:
@@ -322,6 +364,8 @@ def says_why_it_deletes(edit: Edit, notes: Notes, case: Case) -> str:
 
 def says_why(edit: Edit, notes: Notes, case: Case) -> str:
     """An edit has a reason: `neosian why` and a person at review have nothing else to go by."""
+    if len(edit.reason) > REASON_MOST:
+        return f"Its reason has {len(edit.reason):,} characters: say it in one sentence of at most {REASON_MOST}."
     if sum(map(str.isalnum, edit.reason)) >= _REASON_LEAST:
         return ""
     return "It has no reason: say in `reason`, in one sentence, what of the session makes this edit."
@@ -358,6 +402,8 @@ def leaves_something(edit: Edit, notes: Notes, case: Case) -> str:
 def is_short(edit: Edit, notes: Notes, case: Case) -> str:
     """A note stays short; one that is longer may shrink."""
     old, new = len(_old(edit, notes)), len(_new(edit, notes))
+    if old > JUDGED_MOST and edit.action != edits.RENAME:
+        return f"The note has {old:,} characters, more than are judged: leave it, and write new things elsewhere."
     if new <= max(NOTE_MOST, old):
         return ""
     return (
@@ -432,12 +478,20 @@ def hides_nothing(edit: Edit, notes: Notes, case: Case) -> str:
     """No text that people do not see: characters without width or against the direction, comments."""
     old, new = _old(edit, notes), _new(edit, notes)
     if _hidden(new) > _hidden(old) or _hidden(edit.reason):
-        return "It holds characters that cannot be seen (of no width, or that turn the direction): leave them out."
+        return (
+            "It holds characters that cannot be seen (of no width, or that turn the direction) or strike others"
+            " through: leave them out."
+        )
     if set(_DISGUISED.findall(new)) - set(_DISGUISED.findall(old)):
         return "It holds words in which letters of two alphabets look alike: write each word in one."
     if set(_UNSHOWN.findall(new)) - set(_UNSHOWN.findall(old)):
         return (
             "It holds text that is not shown (an HTML comment and the like): say it openly, or leave it out."
+        )
+    if set(_BESIDE.findall(_CODE.sub("", new))) - set(_BESIDE.findall(_CODE.sub("", old))):
+        return (
+            "It holds what is not shown as text (a picture from elsewhere, a tag, a link's title): write it as text, as"
+            " code, or as a plain link."
         )
     if set(_yaml_comments(new)) - set(_yaml_comments(old)):
         return "Its front matter holds a comment: say it in the text, or leave it out."
@@ -455,6 +509,8 @@ def _is_hidden(text: str, at: int) -> bool:
     if char in "\u200c\u200d":
         is_joined = "\u0600" <= before <= "\u0fff" or unicodedata.category(before or " ") in ("So", "Sk")
         return not (is_joined or before == "\ufe0f")
+    if _STRIKING.match(char):
+        return True
     selects = "\ufe00" <= char <= "\ufe0d" or "\U000e0100" <= char <= "\U000e01ef"
     return selects or char in UNSEEN or char in _BLANKS or unicodedata.category(char) in ("Cc", "Cf", "Co")
 
