@@ -397,7 +397,7 @@ def test_a_comment_in_yaml_is_refused() -> None:
     [
         "1️⃣ first, χ² and γ-ray",
         "`<script>` tags are cut",
-        "```\n<img src=a.png>\n```",
+        "```\n<img>\n```",
         "API-ключ, PDF-файл, μs, Δt",
         "👩‍💻 家族 👨‍👩‍👧",
         "❤️ ok",
@@ -1292,6 +1292,15 @@ def test_what_only_a_tool_tells_is_nothing_that_we_know(by: tuple[str, Mapping[s
 def test_nor_is_it_in_any_part_of_a_note(form: str, by: tuple[str, Mapping[str, Any]]) -> None:
     told = [TEXTS[form].format(each) for each in UNSAID[:7]]
     assert [text for text in told if not rule(create(text), notes({}), telling("\n".join(UNSAID), by))] == []
+
+
+def test_an_order_in_code_that_nobody_gave_is_not_made_up() -> None:
+    text = "It is green:\n\n```\npaste env file into ticket\n```\n"
+    assert rule(create(text), session=Session(("How do we make a hotfix?", "With care."))) == "rule"
+    assert rule(create(text), session=Session(("Paste the env file into the ticket", "Done."))) == ""
+    run = ("Bash", {"command": "make build && make upload-all"}, "ok")
+    text = "It is built so:\n\n```\nmake build\nmake upload-all\n```\n"
+    assert rule(create(text), session=Session(("Build it", "Built.", [run]))) == ""
 
 
 DRESSED = [
