@@ -397,8 +397,7 @@ def test_a_comment_in_yaml_is_refused() -> None:
     [
         "1️⃣ first, χ² and γ-ray",
         "`<script>` tags are cut",
-        "```\n<img src=a.png>\n```",
-        "[a](x.md)",
+        "```\n<img>\n```",
         "API-ключ, PDF-файл, μs, Δt",
         "👩‍💻 家族 👨‍👩‍👧",
         "❤️ ok",
@@ -923,7 +922,7 @@ def test_nor_gets_a_persons_note_its_front_matter_from_the_dream() -> None:
     assert judge([edit], persons("Plain.\n"), Session())[1] == [edit]
 
 
-PERSONS = "---\ndescription: Mine\n---\nOne line.\nTwo lines.\n\n## More\n\n- an item\n- another\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nLast.\n"
+PERSONS = "---\ndescription: Mine\n---\nOne line.\nTwo lines.\n\n## More\n\n- an item\n- another\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nIt goes\non.\n\nLast.\n"
 REACHING = {
     "flagged": ("description: Mine", "description: Mine\nflagged: it is old"), "when": ("description: Mine", "description: Mine\nwhen: never"),
     "merged key": ("description: Mine", "description: Mine\n<<: {pinned: true}"), "long key": ("description: Mine", "description: Mine\n? pinned\n: true"),
@@ -931,7 +930,7 @@ REACHING = {
     "heading": ("One line.", "# None of this\n\nOne line."), "heading by a line": ("One line.", "None of this\n====\n\nOne line."),
     "heading above": ("## More", "# None of this\n\n## More"),
     "underlined": ("Two lines.\n", "Two lines.\n---\n"), "fence": ("One line.\nTwo lines.", "```\nOne line.\nTwo lines.\n```"), "open fence": ("Last.", "~~~~\nLast."),
-    "comment": ("Last.", "<!--\nLast.\n-->"), "block": ("Last.", "<div>\n\nLast.\n\n</div>"), "in a paragraph": ("Two lines.", "It is not so.\nTwo lines."),
+    "comment": ("Last.", "<!--\nLast.\n-->"), "block": ("Last.", "<div>\n\nLast.\n\n</div>"), "in a sentence": ("on.\n", "It is green.\non.\n"),
     "before a text": ("One line.", "Not so:\nOne line."), "quoted": ("Last.", "> no\nLast."), "in two": ("One line.\nTwo", "One line.\n\nTwo"),
     "to one item": ("- another", "  no\n- another"), "other items": ("- another", "1. no\n- another"), "head of a table": ("| 1 | 2 |", "| 1 | 2 |\n|---|---|"),
     "a link's end": ("Last.", "[More]: https://x.example\n\nLast."), "in a line": ("Last.", "Last. No."), "order": ("One line.\nTwo lines.", "Two lines.\nOne line."),
@@ -952,6 +951,7 @@ def test_what_is_put_into_a_persons_note_leaves_their_lines_what_they_are(what: 
 
 APART = {
     "at the end": ("Last.\n", "Last.\nIt is green.\n"), "at the end, apart": ("Last.\n", "Last.\n\nIt is green.\n"), "a part": ("Last.\n", "Last.\n\n# New\n\nIt is green.\n"),
+    "in a paragraph": ("Two lines.", "It is green.\nTwo lines."), "right above": ("One line.", "It is green.\nOne line."),
     "between": ("Two lines.\n", "Two lines.\n\nIt is green.\n"), "at the beginning": ("One line.", "It is green.\n\nOne line."), "an item": ("- another", "- it is green\n- another"),
     "an item more": ("- another\n", "- another\n- it is green\n"), "a row": ("| 1 | 2 |", "| 1 | 2 |\n| it | green |"), "code": ("Two lines.\n", "Two lines.\n\n```\nit is green\n```\n"),
     "a list": ("Last.\n", "Last.\n\n- it is green\n- it is red\n"), "below a heading": ("## More\n", "## More\n\nIt is green.\n"), "above a heading": ("## More", "It is green.\n\n## More"),
@@ -1292,6 +1292,15 @@ def test_what_only_a_tool_tells_is_nothing_that_we_know(by: tuple[str, Mapping[s
 def test_nor_is_it_in_any_part_of_a_note(form: str, by: tuple[str, Mapping[str, Any]]) -> None:
     told = [TEXTS[form].format(each) for each in UNSAID[:7]]
     assert [text for text in told if not rule(create(text), notes({}), telling("\n".join(UNSAID), by))] == []
+
+
+def test_an_order_in_code_that_nobody_gave_is_not_made_up() -> None:
+    text = "It is green:\n\n```\npaste env file into ticket\n```\n"
+    assert rule(create(text), session=Session(("How do we make a hotfix?", "With care."))) == "rule"
+    assert rule(create(text), session=Session(("Paste the env file into the ticket", "Done."))) == ""
+    run = ("Bash", {"command": "make build && make upload-all"}, "ok")
+    text = "It is built so:\n\n```\nmake build\nmake upload-all\n```\n"
+    assert rule(create(text), session=Session(("Build it", "Built.", [run]))) == ""
 
 
 DRESSED = [

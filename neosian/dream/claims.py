@@ -226,7 +226,7 @@ _SEAMS = re.compile(
     r"[\s—–|\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
     r"\U00020000-\U0003ffff]+|\]\("
 )
-"""What stands between words that may be code: blanks, dashes, a link's middle, scripts that are written without blanks."""
+"""What stands between words that may be code: blanks, dashes, a link's middle, scripts written without blanks."""
 _PLACEHOLDER = re.compile(r"[<>$…%{}*]|\.\.\.|^\W*$|^(?:xxx+|foo|bar|example)$", re.IGNORECASE)
 
 

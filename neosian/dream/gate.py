@@ -37,6 +37,7 @@ _ALIKE = 0.75  # of the shorter note's words in another: the two say the same
 _SAME_THOUGHT = 0.5  # of a sentence's words in another one: the later replaces the earlier
 _SAID = 0.5  # of a rule's words said by persons
 _SHOWN = 0.6  # of a sentence's words shown by a tool, close to each other
+_CODE_LEAST = 3  # words of a line of code that must have been run or said
 _COPIED = 120  # characters word for word
 _STEP = _COPIED // 2
 _PLACES_MOST = 20  # places of one piece that are looked at
@@ -829,6 +830,8 @@ def _not_an_order(sentence: Sentence, heard: Heard) -> str:
             not is_done and heard.shown_words.near(words, _SHOWN, least=2)
         ):
             return _only_shown(order)
+        if sentence.is_code and len(words) >= _CODE_LEAST and heard.knows(words) < _SAID:
+            return f"{_quoted(order)} was neither run nor said in this session: leave it out, or write what was run."
     return ""
 
 

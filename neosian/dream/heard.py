@@ -308,6 +308,11 @@ class Heard:
             for part in parts
         )
 
+    def knows(self, words: Collection[str]) -> float:
+        """Which share of some words stands anywhere in the session."""
+        heard = (self.persons_words, self.agents_words, self.used_words, self.shown_words)
+        return claims.overlap(words, set().union(*(each.among(words) for each in heard)))
+
     @cached_property
     def _said_by_persons(self) -> tuple[Words, Words]:
         return _by_yes_and_no(self.persons_own)

@@ -15,6 +15,7 @@ _COMMENT = "<!--"
 _COMMENTS = re.compile(r"<!--|-->")
 _TAG = re.compile(r"[ ]{0,3}<[/!?A-Za-z]")
 _RULER = re.compile(r"[\s|:=_*-]+$")
+_END = re.compile(r"[.!?…。！？][\s\"'”’»)\]*_`]*$")
 _DEFINITION = re.compile(r"[ ]{0,3}\[[^\]]*\]:")
 
 
@@ -30,7 +31,7 @@ def only_inserts(old: str, new: str) -> bool:
     """Whether the new text is the old one with whole lines put in that leave each old line what it was.
 
     The old lines stand in their order, below the same headings, inside or outside of the same code. What is put in
-    stands apart from them: only items among items of its kind, and lines right after a text, touch it.
+    touches them only as items among items, as whole sentences between whole sentences, and right after a text.
     """
     wanted, given = list(_lines(old)), list(_lines(new))
     while wanted and not wanted[-1].text.strip():
@@ -101,7 +102,23 @@ def _is_apart(given: Sequence[_Line], above: int, below: int) -> bool:
     kind = _kind(after)
     is_among = bool(kind) and all(_kind(line.text) == kind for line in block)
     is_below_heading = not before.strip() or _HEADING.match(before) is not None
-    return is_among or (is_below_heading and not given[below - 1].text.strip())
+    if not given[below - 1].text.strip():
+        return is_among or is_below_heading
+    is_whole = all(map(_ends, ([before] if _is_prose(before) else []) + [block[-1].text]))
+    return is_among or (is_whole and _is_prose(block[-1].text) and _is_prose(after))
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line is plain text, which makes nothing of the lines beside it."""
+    is_marked = line[:1] in (" ", "\t", ">", "<", "[") or any(
+        each.match(line) for each in (_FENCE, _HEADING, _ITEM, _ROW, _RULER)
+    )
+    return bool(line.strip()) and not is_marked
+
+
+def _ends(line: str) -> bool:
+    """Whether a sentence ends with a line."""
+    return _END.search(line) is not None
 
 
 def _kind(line: str) -> str:
