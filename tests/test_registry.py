@@ -326,8 +326,8 @@ def test_branches_and_tags_of_a_person_come_along(home: Home, capsys: Said) -> N
 
 
 def refs_of(path: Path) -> dict[str, str]:
-    rows = git(path, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-    return {name: id for name, id in (row.split(" ") for row in rows)}
+    words = git(path, "for-each-ref", "--format=%(refname) %(objectname)").split()
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 def test_no_ref_of_either_project_is_lost_or_written_over(home: Home, capsys: Said) -> None:
