@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from shlex import quote
 
 from neosian import __version__, files, publish
 from neosian.draft import Draft, Signature
@@ -285,6 +284,8 @@ class ElsewhereError(NeosianError):
     """A scope whose repository does not lie in its folder, such as a work tree of another repository."""
 
     def __init__(self, path: str) -> None:
+        from shlex import quote  # a session start would pay for it
+
         git_dir = os.path.join(path, ".git")
         file = git_dir if os.path.isdir(path) else path
         led = files.strange(git_dir, 4096).partition("\n")[0].removeprefix("gitdir:").strip()

@@ -446,9 +446,11 @@ def test_a_register_that_is_taken_while_the_merge_lands_is_said_to_be_left(
 
     monkeypatch.setattr(registry, "_keep_refs", keep_while_somebody_commits)
     ended, _, err = say(capsys, "merge", "shop", "blog")
-    assert (ended, "The turns and documents of shop are in" in err, "Nothing was" in err) == (1, True, False), (
-        err
-    )
+    assert (ended, "The turns and documents of shop are in" in err, "Nothing was" in err) == (
+        1,
+        True,
+        False,
+    ), err
     (home.user / ".git/index.lock").unlink()
     monkeypatch.undo()
     monkeypatch.setenv("NEOSIAN_HOME", str(home.path))
