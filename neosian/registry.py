@@ -28,7 +28,7 @@ from neosian.landing import Lander
 from neosian.plumbing import FILE as PLAIN
 from neosian.plumbing import FOLDER, MAIN, NOTHING, PROGRAM, Change, Entry, Repo
 from neosian.projects import FILE, open_store
-from neosian.store import Lock, Store, committer, message, scope_page
+from neosian.store import ATTRIBUTES, Lock, Store, committer, message, scope_page
 
 _PATIENCE = 10.0  # seconds: a person waits for it
 _FETCHING = 600.0
@@ -320,10 +320,9 @@ def _check_files(store: Store) -> None:
     repo = store.repo
     odd = [path for path, mode in _modes(repo) if mode not in (PLAIN, PROGRAM)]
     if odd:
-        named = _named(odd)
         raise NeosianError(
-            f"{named} in {store.path} is no file but a link or a repository of its own, which cannot be merged."
-            " Nothing was merged. Put it elsewhere, and commit that.",
+            f"{store.path} holds links, or repositories of their own, and these cannot be merged: {_named(odd)}."
+            " Nothing was merged. Put them elsewhere, and commit that.",
             f"git -C {quote(store.path)} rm --cached {quote(odd[0])}",
         )
 
@@ -474,7 +473,7 @@ def _is_page_of_ours(repo: Repo, change: Change, scope_text: str) -> bool:
     """Whether this is what every scope begins with."""
     if change.path == "README.md":
         return history.sure_body(repo, change.after) == scope_page(scope_text)
-    return change.path == ".gitattributes"
+    return change.path == ".gitattributes" and history.sure_body(repo, change.after) == ATTRIBUTES
 
 
 def _take_document(draft: Draft, change: Change, entry: Entry, held: str, source: str, done: Merged) -> None:
@@ -506,7 +505,8 @@ def _free(draft: Draft, path: str, source: str) -> str:
 def _beside(draft: Draft, path: str, source: str) -> str:
     """A path that is free, beside another, and says which project its document came of."""
     stem, dot, ending = path.rpartition(".")
-    stem, ending = (stem, dot + ending) if dot and "/" not in ending else (path, "")
+    has_ending = dot and "/" not in ending and os.path.basename(stem)
+    stem, ending = (stem, dot + ending) if has_ending else (path, "")
     for begin in (stem, f"from-{source}/{stem}"):  # a document may be where the folder of this one would be
         for number in range(1, 100):
             tried = f"{begin}-from-{source}{f'-{number}' if number > 1 else ''}{ending}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MACHINE_EMAIL = "neosian.invalid"
 _ROOT_AUTHOR = Signature("neosian", f"neosian@{MACHINE_EMAIL}", 0)
-_ATTRIBUTES = b"* -text\n*.jsonl -text merge=union\n"
+ATTRIBUTES = b"* -text\n*.jsonl -text merge=union\n"
 # sharedrepository: git too keeps to 0600 here, whatever the umask of who runs it.
 _SETTINGS = f"""[core]
 \trepositoryformatversion = 0
@@ -162,7 +162,7 @@ class Store:
             # Fixed bytes: two machines that never met still share this commit, so their histories can merge.
             draft.commit("Begin\n", _ROOT_AUTHOR, _ROOT_AUTHOR)
             draft.put("README.md", scope_page(self.scope))
-            draft.put(".gitattributes", _ATTRIBUTES)
+            draft.put(".gitattributes", ATTRIBUTES)
             tip = draft.commit(
                 message("Say what this folder is", {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}),
                 committer(),
@@ -292,6 +292,8 @@ class ElsewhereError(NeosianError):
     """A scope whose repository does not lie in its folder, such as a work tree of another repository."""
 
     def __init__(self, path: str) -> None:
+        from shlex import quote  # a session start would pay for it
+
         git_dir = os.path.join(path, ".git")
         file = git_dir if os.path.isdir(path) else path
         led = files.strange(git_dir, 4096).partition("\n")[0].removeprefix("gitdir:").strip()

@@ -7,20 +7,21 @@ import os
 import shlex
 import shutil
 import sqlite3
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from neosian import cli, files, health, install, mcp_install, merging, recall
+from neosian import cli, files, health, install, mcp_install, merging, projects, recall
 from neosian.dream import review
 from neosian.launcher import install_launcher, launcher_path
 from neosian.projects import FILE
 from neosian.scope import user_scope
 from neosian.spool import header
 from tests import dreaming
-from tests.factories import OTHER, Home, Talk, aged, git, prompts_of, segments, status
+from tests.factories import OTHER, Home, Talk, aged, git, prompts_of, repository, segments, status
 
 
 @pytest.fixture
@@ -158,6 +159,51 @@ def test_a_scope_that_cannot_be_read_is_told_and_the_others_are_there(home: Home
     assert row(home)["index"] == "unreadable"
     assert [said for said in problems(home) if str(home.shop) in said]
     assert row(home, user_scope())["index"] == "in step"
+
+
+@pytest.mark.parametrize("name", ["%ff", "\udcff", "100%", "Foo Bar", "x%~y"])
+def test_a_folder_that_no_scope_has_is_passed_over_and_told(name: str, home: Home, talk: Talk) -> None:
+    private = home.path / "scopes" / name / ".git/neosian"
+    private.mkdir(parents=True)
+    (private / "scope").write_bytes(b"\xff\xfe")
+    talk.land("Still heard?")
+    assert prompts_of(home.shop) == ["Hello", "Still heard?"]
+    (problem,) = report(home)["problems"]
+    assert (problem["about"], "is passed over" in problem["what"]) == ("scope", True)
+    assert [store.path for store in projects.stores(str(home.path))] == [str(home.user), str(home.shop)]
+
+
+def test_a_repository_that_lies_elsewhere_is_told_and_the_command_brings_it_back(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    os.rename(home.shop / ".git", tmp_path / "real git")
+    (home.shop / ".git").write_text(f"gitdir: {tmp_path}/real git\n")
+    talk.turn("Who hears this?")
+    home.talk(OTHER, cwd=repository(tmp_path / "blog")).turn("In another project")
+    lander = home.lander()
+    lander.land()
+    assert [str(each).partition(" is no folder")[0] for each in lander.failures] == [f"{home.shop}/.git"]
+    assert prompts_of(home.path / "scopes" / home.shop.name.replace("shop", "blog")) == ["In another project"]
+    (problem,) = (each for each in report(home)["problems"] if each["about"] == "scope")
+    assert problem["what"] == str(lander.failures[0])
+    subprocess.run(problem["try"], shell=True, check=True)
+    home.land()
+    assert prompts_of(home.shop) == ["Hello", "Who hears this?"]
+
+
+def test_a_scope_that_is_the_work_tree_of_another_repository_is_told(home: Home, tmp_path: Path) -> None:
+    shutil.rmtree(home.shop)
+    other = repository(tmp_path / "other", commit=True)
+    git(other, "worktree", "add", "-q", str(home.shop), "-b", "tree")
+    (problem,) = report(home)["problems"]
+    assert problem["try"] == f"mv {home.shop}/.git SOMEWHERE-ELSE"
+
+
+def test_a_file_in_the_place_of_a_scope_is_told(home: Home) -> None:
+    shutil.rmtree(home.shop)
+    home.shop.write_text("")
+    (problem,) = report(home)["problems"]
+    assert problem["what"].startswith(f"{home.shop} is no folder")
 
 
 def test_what_is_left_out_by_choice_is_told_and_no_problem(

@@ -14,6 +14,7 @@ import pytest
 
 from neosian import cli, registry, switch
 from neosian.scope import user_scope
+from neosian.store import ATTRIBUTES
 from tests.factories import (
     OTHER,
     SESSION,
@@ -250,6 +251,15 @@ def test_documents_that_both_have_are_both_kept_and_said(home: Home, capsys: Sai
     assert is_whole(home)
 
 
+def test_a_persons_own_gitattributes_are_kept_and_said(home: Home, capsys: Said) -> None:
+    home.committed(".gitattributes", "*.md text\n")
+    _, _, err = say(capsys, "merge", "shop", "blog")
+    blog = folder(home, "blog")
+    assert (blog / ".gitattributes-from-shop").read_text() == "*.md text\n"
+    assert "is kept as .gitattributes-from-shop" in err
+    assert (blog / ".gitattributes").read_bytes() == ATTRIBUTES
+
+
 def test_a_document_where_the_other_has_a_folder_is_kept(home: Home, capsys: Said) -> None:
     home.committed("a.md/inner.md", "in a folder\n")
     home.committed("a.md", "a document\n", below=folder(home, "blog"))
@@ -302,7 +312,7 @@ def test_what_is_no_file_stops_the_merge_before_anything_is_written(
     git(home.shop, "commit", "-qm", "Odd")
     before = tips(home)
     ended, _, err = say(capsys, "merge", "shop", "blog")
-    assert (ended, f"mod in {home.shop}" in err, "Nothing was merged" in err) == (1, True, True), err
+    assert (ended, "cannot be merged: mod." in err, "Nothing was merged" in err) == (1, True, True), err
     assert (tips(home), odd.exists()) == (before, True)
     home.talk(OTHER, cwd=home.folder / "blog").land("and one more")
 
@@ -316,8 +326,8 @@ def test_branches_and_tags_of_a_person_come_along(home: Home, capsys: Said) -> N
 
 
 def refs_of(path: Path) -> dict[str, str]:
-    rows = git(path, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-    return dict(row.split(" ") for row in rows)
+    words = git(path, "for-each-ref", "--format=%(refname) %(objectname)").split()
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 def test_no_ref_of_either_project_is_lost_or_written_over(home: Home, capsys: Said) -> None:
