@@ -68,6 +68,8 @@ def plan_uninstall(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
     place = _place(client, hooks, wish, environ, cwd)
     look = _look(hooks, place.file)
     ours = look.ours(hooks.shape)
+    if ours:
+        look.refused = merging.led_outside(wish, look.file, cwd)
     after, backup = merging.taken_out(look, hooks.shape, _everything(wish, look, environ, cwd))
     plan = Plan(
         file=look.file,

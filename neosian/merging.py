@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -225,7 +226,20 @@ def misplaced(wish: Wish, place: Place, cwd: str) -> NeosianError | None:
         return UsageError(
             f"{folder} is no project: run this in one, or name its folder.", f"{place.install} --user --write"
         )
-    return None
+    return led_outside(wish, place.file, cwd)
+
+
+def led_outside(wish: Wish, file: str, cwd: str) -> NeosianError | None:
+    """Why a project's file is left alone that a link takes out of the project: what is there is not the project's, and
+    the link may be a stranger's."""
+    if wish.user:
+        return None
+    folder, real = os.path.realpath(project_folder(wish, cwd)), os.path.realpath(file)
+    if os.path.commonpath([folder, real]) == folder:
+        return None
+    return NeosianError(
+        f"{file} leads out of the project, to {real}. It was left as it is.", f"ls -ld {shlex.quote(file)}"
+    )
 
 
 def is_no_project(folder: str) -> bool:
