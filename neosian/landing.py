@@ -79,9 +79,14 @@ class Lander:
         self._touches = Touches((), self.journal)
         self._machine = machine(home)
 
-    def land(self, *, sweep: bool = True) -> list[Landed]:
-        """Land all that is complete, in order. What fails in one scope waits and is told in ``failures``."""
+    def land(self, *, sweep: bool = True, turn: Lock | None = None) -> list[Landed]:
+        """Land all that is complete, in order. What fails in one scope waits and is told in ``failures``.
+
+        ``turn`` is the place of one who waits for the spool, which is free for the next once this one has it.
+        """
         with Lock(os.path.join(self.spool.folder, "lock"), self.patience):
+            if turn is not None:
+                turn.release()
             self._settle()
             events = [event for entry in self.spool.take() if (event := self._event(entry)) is not None]
             events = self._without_off(self._without_own(events))
@@ -168,7 +173,7 @@ class Lander:
             return None
 
     def _from_transcript(self, event: Event) -> str:
-        """An answer that its client may still be writing. The waits of a landing for all of them together are bounded."""
+        """An answer that its client may still be writing; a landing waits for all of them together."""
         began = time.monotonic()
         try:
             return clients.from_transcript(event, self._waits)

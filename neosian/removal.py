@@ -18,7 +18,7 @@ _HOLDS = {
     "bin": rf"{NAME}|{_SPARE}.*",
     "log": rf"neosian\.log(\.old)?|{_SPARE}.*",
     "cache": rf"[^/]+\.sqlite(-.*)?|[a-z-]+\.json|conversations|answered|owed|own|merged-[0-9a-f]+|{_SPARE}.*",
-    "spool": rf"new|tmp|bad|landing|landed|lock|{_SPARE}.*",
+    "spool": rf"new|tmp|bad|landing|landed|lock|waiting|{_SPARE}.*",
     "dream": rf"spent\.jsonl|last\.json|lock|owner|{_SPARE}.*",
 }
 """The names that stand in a folder of a home, as an expression."""

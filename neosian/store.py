@@ -80,6 +80,10 @@ class Lock:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let go of it, before its block ends or again."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1

@@ -104,8 +104,8 @@ def parse(payload: Payload, spooled: Spooled) -> Event:
 
 
 def answer(event: Event, patience: float) -> str:
-    """The answer that a stop left out, from the file that it named (``transcript`` of its data); "" for none. A file that
-    is still being written is waited for, ``patience`` seconds at most."""
+    """The answer that a stop left out, from the file that it named (``transcript`` of its data); "" for none. A file
+    that is still being written is waited for, ``patience`` seconds at most."""
     from neosian.clients import copilot_transcript  # only a landing comes here
 
     named = event.data["transcript"]

@@ -33,8 +33,9 @@ def answer(path: str, session: str, until: str, patience: float = 0.0) -> str:
     """The last words of the agent in its turn that ended at ``until`` (as the file writes times; "" for: just now).
 
     "" where there are none, and where ``path`` is not what the client names for ``session``: a plain file of one name
-    ``session-state/<session>/events.jsonl``, no link itself nor in a linked folder, in whatever home the client has. The client writes the file while the
-    hook starts: a file that does not reach to ``until`` yet is waited for, ``patience`` seconds at most.
+    ``session-state/<session>/events.jsonl``, no link itself nor in a linked folder, in whatever home the client has.
+    The client writes the file while the hook starts: a file that does not reach to ``until`` yet is waited for,
+    ``patience`` seconds at most.
     """
     if (
         session in ("", ".", "..")
