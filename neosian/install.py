@@ -78,6 +78,7 @@ def plan_uninstall(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
         backup=backup,
         fragment=hooks.shape.fragment(ours) if ours else {},
         names=hooks.shape.names(ours) if ours else (),
+        warnings=tuple(_strange(hooks, look)),
         refused=look.refused,
         folders_in=place.home if wish.user else merging.project_folder(wish, cwd),
     )
@@ -244,8 +245,12 @@ def _about_place(hooks: HookFile, wish: Wish, environ: Mapping[str, str], look: 
         user = _look(hooks, hooks.user_file(environ))
         if user.ours(hooks.shape):
             said.append(f"{user.file} has our hooks already, for every project.")
+    return said + _strange(hooks, look)
+
+
+def _strange(hooks: HookFile, look: Look) -> list[str]:
+    """What is nearly ours, and stays."""
     strange = [] if look.refused else hooks.shape.strange(look.text)
-    said += [
+    return [
         f"{look.file}: {path} calls neosian-hook in a way of its own, and was left alone." for path in strange
     ]
-    return said
