@@ -21,6 +21,7 @@ from neosian.errors import NeosianError, UsageError
 
 BACKUP = ".neosian-backup"
 _MOST_BACKUPS = 9  # that are looked at on the way back
+_POSITION = re.compile(r"\[\d+\]")
 
 
 class NoClientHome(NeosianError):
@@ -424,12 +425,19 @@ def _is_plain(name: str) -> bool:
 
 
 def _is_within(old: bytes | None, new: bytes | None) -> bool:
-    """Whether all that ``old`` says stands in ``new``, line by line, but for brackets and commas."""
-    if old is None:
-        return False
-    lines = {line.strip().rstrip(b",") for line in (new or b"").splitlines()}
-    return all(
-        line.strip().rstrip(b",") in lines
-        for line in old.splitlines()
-        if line.strip(b" \t{}[](),;\xef\xbb\xbf")
-    )
+    """Whether all that ``old`` says stands in ``new``, however it is laid out there."""
+    return old is not None and _says(old) <= _says(new or b"")
+
+
+def _says(data: bytes) -> set[tuple[str, str]]:
+    """What settings say: of JSON each value with the keys that lead to it, of any other text the lines."""
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        values = list(settings.walk(settings.parse(text)))
+    except ValueError:
+        return {("", line.strip()) for line in text.splitlines() if line.strip()}
+    return {
+        (_POSITION.sub("[]", path), repr(value))
+        for path, value in values
+        if not isinstance(value, (dict, list))
+    }
