@@ -85,6 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.parser.error(f"unrecognized arguments: {' '.join(rest)}")
         elif rest:
             args.query += rest  # any text is a query, `--no-verify` too
+        if args.root == "":
+            raise UsageError("--root needs the path of a folder.")
         root = args.root or ""
         status: int = importlib.import_module(f"neosian.commands.{args.command}").run(args)
         sys.stdout.flush()

@@ -76,6 +76,8 @@ def plan_uninstall(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
     place = _place(client, hooks, wish, environ, cwd)
     look = _look(hooks, place.file)
     ours = look.ours(hooks.shape)
+    if ours:
+        look.refused = merging.led_outside(wish, look.file, cwd)
     after, backup = merging.taken_out(look, hooks.shape, _everything(wish, look, environ, cwd))
     plan = Plan(
         file=look.file,
@@ -84,6 +86,7 @@ def plan_uninstall(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
         backup=backup,
         fragment=hooks.shape.fragment(ours) if ours else {},
         names=hooks.shape.names(ours) if ours else (),
+        warnings=tuple(_strange(hooks, look)),
         refused=look.refused,
         home=merging.home(wish),
     )
@@ -274,8 +277,12 @@ def _about_place(hooks: HookFile, wish: Wish, environ: Mapping[str, str], look: 
         user = _look(hooks, hooks.user_file(environ))
         if user.ours(hooks.shape):
             said.append(f"{user.file} has our hooks already, for every project.")
+    return said + _strange(hooks, look)
+
+
+def _strange(hooks: HookFile, look: Look) -> list[str]:
+    """What is nearly ours, and stays."""
     strange = [] if look.refused else hooks.shape.strange(look.text)
-    said += [
+    return [
         f"{look.file}: {path} calls neosian-hook in a way of its own, and was left alone." for path in strange
     ]
-    return said

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _LOOKED_BACK = 200
 """Segments, newest first, in which a background launch of another conversation is looked for."""
 
+_ANSWERS = 0.5
+"""Seconds for which a landing waits in all for answers that their clients are still writing."""
+
 
 class Landed:
     """One turn, or late lines of one, in main: ``commit`` is its id."""
@@ -67,6 +70,7 @@ class Lander:
         self.spool = spool or Spool(home)
         self.journal = Journal(self.spool.folder, home)
         self._until = time.monotonic() + patience
+        self._waits = _ANSWERS
         self.stores: dict[str, Store] = {}
         self.failures: list[NeosianError] = []
         self._mends = mends
@@ -75,9 +79,14 @@ class Lander:
         self._touches = Touches((), self.journal)
         self._machine = machine(home)
 
-    def land(self, *, sweep: bool = True) -> list[Landed]:
-        """Land all that is complete, in order. What fails in one scope waits and is told in ``failures``."""
+    def land(self, *, sweep: bool = True, turn: Lock | None = None) -> list[Landed]:
+        """Land all that is complete, in order. What fails in one scope waits and is told in ``failures``.
+
+        ``turn`` is the place of one who waits for the spool, which is free for the next once this one has it.
+        """
         with Lock(os.path.join(self.spool.folder, "lock"), self.patience):
+            if turn is not None:
+                turn.release()
             self._settle()
             events = [event for entry in self.spool.take() if (event := self._event(entry)) is not None]
             events = self._without_off(self._without_own(events))
@@ -156,12 +165,20 @@ class Lander:
                 return _context_event(entry)
             event = clients.read(entry.payload, entry.spooled)
             if "transcript" in event.data and self.settings.record_transcript:
-                event.data["text"] = clients.from_transcript(event)
+                event.data["text"] = self._from_transcript(event)
             return event
         except Exception as error:  # one payload must not stop the others
             self._set_aside([entry.spooled.name], error)
             self.failures.pop()  # the hook whose event it is tells of it itself
             return None
+
+    def _from_transcript(self, event: Event) -> str:
+        """An answer that its client may still be writing; a landing waits for all of them together."""
+        began = time.monotonic()
+        try:
+            return clients.from_transcript(event, self._waits)
+        finally:
+            self._waits = max(0.0, self._waits - (time.monotonic() - began))
 
     def _without_own(self, events: list[Event]) -> list[Event]:
         """The events without those of our own questions to a model, which leave nothing."""

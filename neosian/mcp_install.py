@@ -136,6 +136,8 @@ def plan_uninstall(wish: Wish, environ: Environ, cwd: str) -> Plan:
     places = _places(client, wish, environ, cwd)
     found = _chosen(client, places)
     refused = _refusal(found, None, _theirs(client, client.removes))
+    if found.ours and not refused:
+        refused = merging.led_outside(wish, found.look.file, cwd)
     names = (SERVER,) if found.ours else ()
     after, backup = found.look.raw, None
     if not refused and not client.adds:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -20,8 +20,8 @@ from neosian import files, made, scope, settings
 from neosian.errors import NeosianError, UsageError
 
 BACKUP = ".neosian-backup"
-_BLANKS = bytes.maketrans(b"{}[](),;:", b" " * 9)
 _MOST_BACKUPS = 9  # that are looked at on the way back
+_POSITION = re.compile(r"\[\d+\]")
 
 
 class NoClientHome(NeosianError):
@@ -228,7 +228,20 @@ def misplaced(wish: Wish, place: Place, cwd: str) -> NeosianError | None:
         return UsageError(
             f"{folder} is no project: run this in one, or name its folder.", f"{place.install} --user --write"
         )
-    return None
+    return led_outside(wish, place.file, cwd)
+
+
+def led_outside(wish: Wish, file: str, cwd: str) -> NeosianError | None:
+    """Why a project's file is left alone that a link takes out of the project: what is there is not the project's, and
+    the link may be a stranger's."""
+    if wish.user:
+        return None
+    folder, real = os.path.realpath(project_folder(wish, cwd)), os.path.realpath(file)
+    if os.path.commonpath([folder, real]) == folder:
+        return None
+    return NeosianError(
+        f"{file} leads out of the project, to {real}. It was left as it is.", f"ls -ld {shlex.quote(file)}"
+    )
 
 
 def is_no_project(folder: str) -> bool:
@@ -407,10 +420,19 @@ def _is_plain(name: str) -> bool:
 
 
 def _is_within(old: bytes | None, new: bytes | None) -> bool:
-    """Whether all that ``old`` says stands in ``new``, word by word, but for brackets and commas."""
-    return old is not None and _words(old) <= _words(new or b"")
+    """Whether all that ``old`` says stands in ``new``, however it is laid out there."""
+    return old is not None and _says(old) <= _says(new or b"")
 
 
-def _words(text: bytes) -> Counter[bytes]:
-    """The words of settings, and how often each stands there, however they are laid out."""
-    return Counter(text.removeprefix(b"\xef\xbb\xbf").translate(_BLANKS).split())
+def _says(data: bytes) -> set[tuple[str, str]]:
+    """What settings say: of JSON each value with the keys that lead to it, of any other text the lines."""
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        values = list(settings.walk(settings.parse(text)))
+    except ValueError:
+        return {("", line.strip()) for line in text.splitlines() if line.strip()}
+    return {
+        (_POSITION.sub("[]", path), repr(value))
+        for path, value in values
+        if not isinstance(value, (dict, list))
+    }

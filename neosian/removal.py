@@ -19,7 +19,7 @@ _HOLDS = {
     "bin": rf"{NAME}|{_SPARE}.*",
     "log": rf"neosian\.log(\.old)?|{_SPARE}.*",
     "cache": rf"[^/]+\.sqlite(-.*)?|[a-z-]+\.json|conversations|answered|owed|own|merged-[0-9a-f]+|{_SPARE}.*",
-    "spool": rf"new|tmp|bad|landing|landed|lock|{_SPARE}.*",
+    "spool": rf"new|tmp|bad|landing|landed|lock|waiting|{_SPARE}.*",
     "templates": "dream",
     "dream": rf"spent\.jsonl|last\.json|lock|owner|{_SPARE}.*",
 }

@@ -80,6 +80,10 @@ class Lock:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let go of it, before its block ends or again."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
@@ -299,7 +303,6 @@ class ElsewhereError(NeosianError):
         led = files.strange(git_dir, 4096).partition("\n")[0].removeprefix("gitdir:").strip()
         real = os.path.join(path, led) if led else ""
         is_whole = os.path.isdir(os.path.join(real, "objects")) if real else False
-        from shlex import quote  # a hook has no time for it as long as all is well
 
         words = ("rm", git_dir, "&&", "mv", real, git_dir) if is_whole else ("mv", file, "SOMEWHERE-ELSE")
         super().__init__(

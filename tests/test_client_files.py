@@ -191,7 +191,9 @@ def test_a_byte_order_mark_is_kept_or_refused(place: Place) -> None:
 def test_a_link_is_written_through(place: Place, tmp_path: Path) -> None:
     if place.hooks.shape is OWN:
         pytest.skip("a file of ours is none of a person's")
-    kept = tmp_path / "dotfiles"
+    # A person's links lead anywhere; a project may be a stranger's, and its links stay within it.
+    kept = (tmp_path if place.flags else place.file.parent) / "dotfiles"
+    kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(b"# mine\n" if place.hooks.shape is TOML else b"{}\n")
     before = kept.read_bytes()
     place.file.parent.mkdir(parents=True, exist_ok=True)

@@ -277,6 +277,17 @@ def test_neither_a_link_nor_a_pipe_nor_a_folder_is_read(transcript: Path, tmp_pa
     assert answer(transcript) == ""
 
 
+def test_neither_a_hard_link_nor_a_file_in_a_linked_folder_is_read(transcript: Path, tmp_path: Path) -> None:
+    os.link(transcript, tmp_path / "kept")
+    assert answer(transcript) == ""
+    (tmp_path / "kept").unlink()
+    assert answer(transcript) == "Parent is done."
+    elsewhere = tmp_path / "elsewhere"
+    transcript.parent.rename(elsewhere)
+    transcript.parent.symlink_to(elsewhere)
+    assert answer(transcript) == ""
+
+
 def landed(home: Home, transcript: Path, **stop: Any) -> list[dict[str, Any]]:
     """The lines of a turn whose stop names a file."""
     said = {"session_id": SESSION, "cwd": str(home.project)}
@@ -290,6 +301,22 @@ def test_a_landed_turn_has_the_answer(home: Home, transcript: Path) -> None:
     lines = landed(home, transcript)
     assert [line["text"] for line in lines if line["kind"] == "answer"] == ["Parent is done."]
     assert {line.get("client") for line in lines if line["kind"] == "turn"} == {NAME}
+
+
+def test_a_landing_waits_for_all_answers_together(home: Home, transcript: Path) -> None:
+    whole = transcript.read_bytes()
+    for session in ("a", "b", SESSION):
+        path = transcript.parent.parent / session / "events.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(whole if session == SESSION else b"")
+        about = {"session_id": session, "cwd": str(home.project), "timestamp": STOPPED}
+        home.put(PAYLOADS["user_prompt_submit"] | about, client=NAME)
+        home.put(PAYLOADS["stop"] | about | {"transcript_path": str(path)}, client=NAME)
+    lander = home.lander()
+    lines = [line for each in lander.land() for line in each.span.lines]
+    lander.close()
+    assert lander._waits == 0.0, "the first took it all"
+    assert [line["text"] for line in lines if line["kind"] == "answer"] == ["Parent is done."]
 
 
 def test_a_text_in_the_payload_comes_first(home: Home, transcript: Path) -> None:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from neosian.cli import main
-from neosian.clients import adapter
+from neosian.clients import adapter, hook_files
+from neosian.launcher import hook_line
 from tests.factories import git
 
 
@@ -196,6 +197,59 @@ def test_what_a_person_writes_around_our_tables_stays(run: Run, config: Path) ->
     assert left.startswith("# before\n" + CONFIG)
     assert left.endswith("[late]\nx = 1  # after\n")
     assert "neosian" not in left
+
+
+BEGIN, END = (mark + "\n" for mark in (hook_files._FIRST, hook_files._LAST))
+MINE = '[[hooks]]\nevent = "Stop"\ncommand = "mine"\n'
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        (lambda text: text.replace(BEGIN, ""), ""),
+        (lambda text: text.replace(END, ""), ""),
+        (lambda text: text.replace(END, "").replace(BEGIN, ""), ""),
+        (lambda text: text + text[text.index(BEGIN) :], ""),
+        (lambda text: text.replace(END, MINE + END), MINE),
+        (lambda text: text.replace(BEGIN, BEGIN + MINE), MINE),
+        (lambda text: text.replace(END, "# precious\n" + END), "# precious\n"),
+        (lambda text: text + "\n[late]\nx = nan\n", "\n[late]\nx = nan\n"),
+    ],
+)
+@pytest.mark.parametrize("is_again", [False, True])
+def test_kimis_tables_are_found_by_their_line_and_others_between_them_stay(
+    change: Callable[[str], str], left: str, is_again: bool, run: Run, config: Path
+) -> None:
+    config.write_text("x = 1\n")
+    run("record", "install", *KIMI, "--write")
+    config.write_text(change(config.read_text()))
+    if is_again:
+        assert run("record", "install", *KIMI, "--write").code == 0
+        tables = tomllib.loads(config.read_text())["hooks"]
+        ours = [table["event"] for table in tables if "neosian-hook" in table["command"]]
+        assert ours == list(adapter("kimi-code").EVENTS)
+    assert run("record", "uninstall", *KIMI, "--write").code == 0
+    assert config.read_text().replace("\n", "") == ("x = 1\n" + left).replace("\n", "")
+
+
+@pytest.mark.parametrize("quotes", ['"""', "'''"])
+def test_what_only_looks_like_a_table_of_ours_stays(quotes: str, run: Run, config: Path) -> None:
+    run("record", "install", *KIMI, "--write")
+    note = config.read_text()
+    if quotes == '"""':
+        note = note.replace("\\", "\\\\").replace('"', '\\"')
+    config.write_text(f"note = {quotes}\n{note}{quotes}\n")
+    before = config.read_bytes()
+    assert run("record", "uninstall", *KIMI, "--write").code == 0
+    assert config.read_bytes() == before
+
+
+def test_hooks_of_ours_that_cannot_be_taken_out_are_told(run: Run, config: Path) -> None:
+    line = hook_line("kimi-code", "stop").replace('"', '\\"')
+    config.write_text(f'hooks = [{{event = "Stop", command = "{line}"}}]\n')
+    before = config.read_bytes()
+    assert "hooks[0] calls neosian-hook" in run("record", "uninstall", *KIMI, "--write").err
+    assert config.read_bytes() == before
 
 
 @pytest.mark.parametrize(

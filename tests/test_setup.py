@@ -334,6 +334,45 @@ def test_a_project_gets_files_of_its_own(run: Run, clients: Path, project: Path)
     assert (clients / ".neosian/bin/neosian-hook").exists()
 
 
+@pytest.mark.parametrize(
+    ("link", "target", "client"),
+    [
+        (".opencode/plugins/neosian.js", ".profile", "opencode"),
+        (".opencode", "victim", "opencode"),
+        (".claude/settings.json", "vscode.json", "claude-code"),
+        (".mcp.json", "victim/none.json", "claude-code"),
+    ],
+)
+def test_a_project_whose_link_leads_out_of_it_writes_nothing_there(
+    run: Run, clients: Path, project: Path, link: str, target: str, client: str
+) -> None:
+    (clients / "victim").mkdir()
+    (clients / "vscode.json").write_text('{"editor": 1}')
+    (project / link).parent.mkdir(parents=True, exist_ok=True)
+    (project / link).symlink_to(clients / target)
+    before = written(clients)
+    result = run("--project", "--client", client, "--write")
+    assert (result.code, set(written(clients)) - set(before)) == (1, {".neosian/bin/neosian-hook"})
+    assert (clients / "vscode.json").read_text() == '{"editor": 1}'
+    assert f"leads out of the project, to {clients / target}" in result.err
+
+
+def test_what_a_link_out_of_a_project_leads_to_is_not_removed(run: Run, clients: Path, project: Path) -> None:
+    run("--project", "--client", "opencode", "--write")
+    (project / ".opencode").rename(clients / "theirs")
+    (project / ".opencode").symlink_to(clients / "theirs")
+    before = written(clients)
+    result = run("--project", "--uninstall", "--client", "opencode", "--write")
+    assert (result.code, written(clients)) == (1, before)
+
+
+def test_a_link_within_a_project_is_followed(run: Run, project: Path, clients: Path) -> None:
+    (project / "config").mkdir()
+    (project / ".claude").symlink_to("config")
+    assert run("--project", "--client", "claude-code", "--write").code == 0
+    assert (project / "config" / "settings.json").exists()
+
+
 def test_what_has_no_project_file_is_left_out_but_by_name(run: Run, clients: Path) -> None:
     both = [name for name in SERVED if not installer(name).MCP.project_files]
     assert {run("--project", "--json").states()[name, "server"] for name in both} == {"left out"}

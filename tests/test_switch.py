@@ -198,6 +198,17 @@ def test_a_project_that_is_gone_can_be_switched_on_again(home: Home, capsys: Sai
     assert (status, "is no folder" in err) == (2, True)
 
 
+@pytest.mark.parametrize("words", [("",), ("--project", ""), ("--root", "")])
+@pytest.mark.parametrize("verb", ["off", "on"])
+def test_an_empty_word_does_not_mean_everything(
+    home: Home, capsys: Said, verb: str, words: tuple[str, ...]
+) -> None:
+    switch.switch(str(home.path), is_on=verb == "off")
+    status, _, _ = say(capsys, verb, *words)
+    assert (status, switch.is_off(str(home.path))) == (2, verb == "on")
+    assert switch.off_projects(str(home.path)) == []
+
+
 @pytest.mark.parametrize("word", ["off", "on"])
 def test_what_is_no_project_is_refused_with_the_way_out(word: str, home: Home, capsys: Said) -> None:
     status, _, err = say(capsys, word, "/")

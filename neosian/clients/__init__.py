@@ -108,10 +108,11 @@ def read(payload: dict[str, Any], spooled: Spooled) -> Event:
     return event
 
 
-def from_transcript(event: Event) -> str:
-    """The answer that a stop left out, from the file that its client named for it; "" for none."""
+def from_transcript(event: Event, patience: float) -> str:
+    """The answer that a stop left out, from the file that its client named for it; "" for none. A client that still
+    writes it is waited for, ``patience`` seconds at most."""
     module = loaded(MODULES[event.client])
-    return str(module.answer(event))
+    return str(module.answer(event, patience))
 
 
 def true_client(named: str, payload: dict[str, Any]) -> str:

@@ -64,7 +64,7 @@ STATUS = " completed with exit code "
 
 _DAY = 86_400.0
 _LATEST = 60.0  # seconds a hook may take to begin
-_FRESH, _PATIENCE = 10.0, 0.5  # seconds after a stop in which its file may be behind, and to wait for that
+_FRESH = 10.0  # seconds after a stop in which its file may be behind
 
 
 def shown(verb: str, text: str) -> str:
@@ -103,13 +103,16 @@ def parse(payload: Payload, spooled: Spooled) -> Event:
     return event
 
 
-def answer(event: Event) -> str:
-    """The answer that a stop left out, from the file that it named (``transcript`` of its data); "" for none."""
+def answer(event: Event, patience: float) -> str:
+    """The answer that a stop left out, from the file that it named (``transcript`` of its data); "" for none. A file
+    that is still being written is waited for, ``patience`` seconds at most."""
     from neosian.clients import copilot_transcript  # only a landing comes here
 
     named = event.data["transcript"]
-    patience = _PATIENCE if time.time() - event.at < _FRESH else 0.0
-    return copilot_transcript.answer(named["path"], named["session"], named["until"], patience)
+    is_fresh = time.time() - event.at < _FRESH
+    return copilot_transcript.answer(
+        named["path"], named["session"], named["until"], patience if is_fresh else 0.0
+    )
 
 
 def _late(stamp: Any, at: float) -> float:

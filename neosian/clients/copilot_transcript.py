@@ -32,9 +32,10 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 
 def answer(path: str, session: str, until: str, patience: float = 0.0) -> str:
     """The last words of the agent in its turn that ended at ``until`` (as the file writes times; "" for: just now).
 
-    "" where there are none, and where ``path`` is not what the client names for ``session``: a plain file
-    ``session-state/<session>/events.jsonl`` in whatever home the client has. The client writes the file while the
-    hook starts: a file that does not reach to ``until`` yet is waited for, ``patience`` seconds at most.
+    "" where there are none, and where ``path`` is not what the client names for ``session``: a plain file of one name
+    ``session-state/<session>/events.jsonl``, no link itself nor in a linked folder, in whatever home the client has.
+    The client writes the file while the hook starts: a file that does not reach to ``until`` yet is waited for,
+    ``patience`` seconds at most.
     """
     if (
         session in ("", ".", "..")
@@ -53,13 +54,25 @@ def answer(path: str, session: str, until: str, patience: float = 0.0) -> str:
 def _read(path: str, until: str) -> tuple[str, bool]:
     """The answer in the file as it is, and whether the file has all of the turn."""
     try:
-        with os.fdopen(os.open(path, _FLAGS), "rb") as file:
+        with os.fdopen(_opened(path), "rb") as file:
             found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
                 return "", True
             return _answer(_backwards(file, found.st_size), until)
     except (OSError, ValueError):
         return "", True
+
+
+def _opened(path: str) -> int:
+    """The file, and only where neither it nor the session's folder is a link."""
+    folder, name = os.path.split(path)
+    if not hasattr(os, "O_DIRECTORY"):  # pragma: no cover - Windows, not verified
+        return os.open(path, _FLAGS)
+    session = os.open(folder, _FLAGS | os.O_DIRECTORY)
+    try:
+        return os.open(name, _FLAGS, dir_fd=session)
+    finally:
+        os.close(session)
 
 
 def _answer(lines: Iterator[bytes], until: str) -> tuple[str, bool]:

@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 from neosian import settings
@@ -386,12 +387,19 @@ def _utf8(file: str, raw: bytes) -> str:
 
 _FIRST = "# neosian's hooks begin here: `neosian record install` writes them anew, `uninstall` takes them out"
 _LAST = "# neosian's hooks end here"
-_BLOCK = re.compile(rf"{re.escape(_FIRST)}\r?\n(.*?){re.escape(_LAST)}(?:\r?\n|\Z)", re.S)
+_MARK = re.compile(rf"^(?:{re.escape(_FIRST)}|{re.escape(_LAST)})[ \t]*(?:\r?\n|\Z)", re.M)
+_HEADER = re.compile(r"^[ \t]*\[", re.M)
+_BLANK = re.compile(r"(?:[ \t]*\r?\n)*+")
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class TomlTables:
-    """Tables at the end of a TOML file, between two lines of comment; the rest keeps its bytes."""
+    """Tables at the end of a TOML file, between two lines of comment; the rest keeps its bytes.
+
+    The comments are for people: a table of ours is known by its hook line, wherever it stands, and a table of somebody
+    else's between them stays.
+    """
 
     key: str = "hooks"
     empty: str = ""
@@ -420,27 +428,29 @@ class TomlTables:
         return fragment.rstrip("\n")
 
     def owned(self, text: str) -> str:
-        found = _BLOCK.search(text)
-        return found[0].replace("\r\n", "\n") if found else ""
+        """Our tables, as one block."""
+        tables = [text[start:end].strip().replace("\r\n", "\n") for start, end in self._places(text)]
+        return "\n".join((_FIRST, "\n\n".join(tables), _LAST, "")) if tables else ""
 
     def merge(self, text: str, wanted: str) -> str:
         end = "\r\n" if "\r\n" in text else "\n"
         block = wanted.replace("\n", end)
-        if _BLOCK.search(text):
-            return _BLOCK.sub(lambda _: block, text, count=1)
+        cuts = self._cuts(text)
+        if cuts and all(cut[1] == after[0] for cut, after in pairwise(cuts)):
+            return text[: cuts[0][0]] + block + text[cuts[-1][1] :]
+        text = self.strip(text)
         gap = "" if not text else end if text.endswith("\n") else 2 * end
         return text + gap + block
 
     again = merge
 
     def strip(self, text: str) -> str:
-        found = _BLOCK.search(text)
-        if not found:
+        cuts = self._cuts(text)
+        if not cuts:
             return text
-        before, after = text[: found.start()], text[found.end() :]
-        if not after:
-            before = re.sub(r"(?<=\n)\r?\n\Z", "", before)  # the blank line that was put before our block
-        return before + after
+        left = _without(text, cuts)
+        # The blank line that was put before our block goes with it.
+        return re.sub(r"(?<=\n)\r?\n\Z", "", left) if cuts[-1][1] == len(text) else left
 
     def is_empty(self, text: str) -> bool:
         return not text.strip()
@@ -451,11 +461,57 @@ class TomlTables:
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             return [Problem(self.key, f"no table can be added to it ({error})", True)]
         stray = self._ours(tomllib.loads(self.strip(text)))
-        says = "hooks of ours stand outside the marked lines and run as well: take them out by hand"
+        says = "hooks of ours stand where they cannot be taken out, and run as well: take them out by hand"
         return [Problem(self.key, says, False)] if stray else []
 
     def strange(self, text: str) -> list[str]:
-        return []
+        tables = _list(tomllib.loads(self.strip(text)).get(self.key))
+        return [
+            settings.step(self.key, n)
+            for n, table in enumerate(tables)
+            if isinstance(table, dict) and "/neosian-hook" in str(table.get("command"))
+        ]
+
+    def _places(self, text: str) -> list[Span]:
+        """Where our tables stand, each with the blank lines behind it; none where they cannot be taken out so that all
+        else still says the same."""
+        value = tomllib.loads(text)
+        if not self._ours(value):
+            return []
+        found = list(self._candidates(text))
+        left = {**value, self.key: [table for table in _list(value[self.key]) if not _ours(table)]}
+        if not left[self.key]:
+            del left[self.key]
+        try:
+            is_clean = repr(tomllib.loads(_without(text, found))) == repr(left)  # a float may be NaN
+        except tomllib.TOMLDecodeError:
+            is_clean = False
+        return found if is_clean else []
+
+    def _candidates(self, text: str) -> Iterator[Span]:
+        """What looks like tables of ours: it may stand in a text of several lines."""
+        starts = [found.start() for found in _HEADER.finditer(text)]
+        for start, end in pairwise((*starts, len(text))):
+            table = _to_last_key(text[start:end])
+            if "neosian-hook" not in table:
+                continue
+            try:
+                value = tomllib.loads(table)
+            except (tomllib.TOMLDecodeError, RecursionError):
+                continue
+            if list(value) == [self.key] and len(self._ours(value)) == 1:
+                blank = _BLANK.match(text, start + len(table))
+                yield start, blank.end() if blank else start + len(table)
+
+    def _cuts(self, text: str) -> list[Span]:
+        """Our tables and the comments around them, in the order of the text; none where there is no table of ours."""
+        places = self._places(text)
+        marks = [found.span() for found in _MARK.finditer(text)] if places else []
+        cuts = sorted([*places, *marks])
+        is_same = not marks or repr(tomllib.loads(_without(text, cuts))) == repr(
+            tomllib.loads(_without(text, places))
+        )
+        return cuts if is_same else places  # a mark may stand in a text of several lines
 
     def _events(self, text: str) -> list[str]:
         return [str(table.get("event", "")) for table in self._tables(tomllib.loads(text))]
@@ -465,6 +521,22 @@ class TomlTables:
 
     def _tables(self, value: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         return (table for table in _list(value.get(self.key)) if isinstance(table, dict))
+
+
+def _to_last_key(table: str) -> str:
+    """A table without the blank lines and comments behind it."""
+    lines = table.splitlines(keepends=True)
+    while lines and lines[-1].lstrip()[:1] in ("", "#"):
+        lines.pop()
+    return "".join(lines)
+
+
+def _without(text: str, cuts: Iterable[Span]) -> str:
+    pieces, here = [], 0
+    for start, end in cuts:
+        pieces.append(text[here:start])
+        here = end
+    return "".join((*pieces, text[here:]))
 
 
 GROUPS = JsonHooks(grouped=True)

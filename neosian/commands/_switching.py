@@ -21,11 +21,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, is_on: bool) -> int:
     """Switch what is meant, and say how things stand then."""
     home = scope.home(args.root)
-    root = (
-        _project(home, args.directory or scope.working_directory(), args.command)
-        if args.project or args.directory
-        else ""
-    )
+    root = ""
+    if args.directory is not None or args.project:
+        directory = scope.working_directory() if args.directory is None else _named(args.directory)
+        root = _project(home, directory, args.command)
     changed = switch.switch_project(home, root, is_on) if root else switch.switch(home, is_on)
     if args.json:
         projects = switch.off_projects(home)
@@ -35,6 +34,13 @@ def run(args: argparse.Namespace, is_on: bool) -> int:
     for line in _rest(home, root, is_on):
         output.note(line)
     return 0
+
+
+def _named(directory: str) -> str:
+    """A folder's name. An empty one comes from a variable that was not set, and does not mean everything."""
+    if not directory:
+        raise UsageError("The name of the folder is empty, so nothing was switched.", "neosian project list")
+    return directory
 
 
 def _project(home: str, directory: str, word: str) -> str:

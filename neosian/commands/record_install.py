@@ -56,6 +56,7 @@ def run_uninstall(args: argparse.Namespace) -> int:
         merging.carry_out(plan)
     _answer(args, plan, {})
     if plan.refused is None and not _installing.as_json(args):
+        _installing.say(*(f"warning: {warning}" for warning in plan.warnings))
         if not plan.names:
             _installing.say(f"{plan.file} has no hook of neosian.")
         elif not args.write:
