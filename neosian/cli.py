@@ -138,7 +138,10 @@ class _Parser(argparse.ArgumentParser):
             action = self._option(words[at])
             (others if action is None else options).append(words[at])
             at += 1
-            if action is not None and action.nargs is None and "=" not in words[at - 1]:
+            if action is None or "=" in words[at - 1]:
+                continue
+            may_go_without = action.nargs == "?" and (at == len(words) or words[at].startswith("-"))
+            if action.nargs in (None, "?") and not may_go_without:
                 if at == len(words):
                     return words  # its value is missing, which argparse tells
                 options.append(words[at])

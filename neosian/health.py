@@ -25,7 +25,8 @@ from neosian import (
     turns,
     wiring,
 )
-from neosian.clients.installers import SERVED, installer
+from neosian.clients.installers import SERVED, installer, trust
+from neosian.clients.mcp_clients import PROJECT, USER
 from neosian.dream import schedule, state
 from neosian.errors import NeosianError
 from neosian.index import Index
@@ -70,6 +71,8 @@ def report(
     heard: Heard = {}
     scopes = [_scope(store, problems, heard) for store in projects.stores(home)]
     _waiting(home, heard)
+    for stray in projects.strays(home):
+        _problem(problems, "scope", str(stray), stray.hint)
     hooks = [
         {key: value for key, value in row.items() if key != "lines"}
         for row in install.installed_hooks(os.environ, directory)
@@ -125,11 +128,6 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
         return
     for what in misfits(home).values():
         _problem(problems, "spool" if _LOSING in what else "home", what, "neosian doctor --fix")
-    for name in files.names(os.path.join(home, "scopes")):
-        path = os.path.join(home, "scopes", name, ".git")
-        if os.path.lexists(path) and not os.path.isdir(path):
-            said = f"{path} is no folder, and a scope's whole repository belongs there: nothing lands in it."
-            _problem(problems, "scope", said, f"move the repository back to {path}")
     try:
         projects.find(home, os.path.join(home, "nowhere"))
     except NeosianError as error:
@@ -380,7 +378,8 @@ def _state(name: str, levels: dict[str, list[str]], is_heard: bool) -> tuple[str
     if not levels["hooks"]:
         return "heard" if is_heard else "not set up", again
     if not is_heard:
-        return "never fired", known.TRUST or f"start {known.TITLE} and say something"
+        level = USER if USER in levels["hooks"] else PROJECT
+        return "never fired", trust(name, level) or f"start {known.TITLE} and say something"
     return "heard", ""
 
 

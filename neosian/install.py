@@ -63,6 +63,7 @@ def plan_install(wish: Wish, environ: Mapping[str, str], cwd: str, version: str 
             *_about_place(hooks, wish, environ, look),
         ),
         refused=look.refused,
+        home=merging.home(wish),
         private=wish.user,
     )
     return merging.checked(plan)
@@ -84,7 +85,7 @@ def plan_uninstall(wish: Wish, environ: Mapping[str, str], cwd: str) -> Plan:
         fragment=hooks.shape.fragment(ours) if ours else {},
         names=hooks.shape.names(ours) if ours else (),
         refused=look.refused,
-        folders_in=place.home if wish.user else merging.project_folder(wish, cwd),
+        home=merging.home(wish),
     )
     return merging.checked(plan)
 
@@ -252,7 +253,7 @@ def _refusal(look: Look, found: Sequence[Problem]) -> NeosianError | None:
 def _about_client(client: Installer, installed: Version | None) -> list[str]:
     said = []
     if not client.VERIFIED:
-        said.append(f"Not verified: what is known of {client.TITLE} here comes from its documentation.")
+        said.append(client.MCP.note)
     oldest = adapter(client.NAME).OLDEST
     named = f"{client.TITLE} {'.'.join(map(str, oldest))}"
     if installed is None:

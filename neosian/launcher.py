@@ -24,10 +24,16 @@ _PROGRAMS = {"python": "python", "stub": "stub", "NEOSIAN_GIT": "git"}
 _STARTS = 20.0  # seconds that its Python has to start
 _ANY_HOME = f'"${{NEOSIAN_HOME:-$HOME/.neosian}}/bin/{NAME}"'
 
-# One word of shell, quoted or bare; and the two shapes in which a line of ours names the launcher.
-_WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"|&;<>])+"""
-_SHAPES = re.compile(
-    rf"\s*(?:h=(?P<guarded>{_WORD})\s*;.*|(?:exec\s+)?(?P<bare>{_WORD})(?:\s+{_WORD})*\s*)", re.S
+# One word of shell, quoted or bare, that runs nothing; a call's words, a client and a verb at least; and the two shapes
+# in which a line of ours names the launcher. A line break ends a command as a semicolon does.
+_WORD = r"""(?:'[^']*+'|"(?:[^"`$]|\$(?!\())*+"|[^\s'"`()|&;<>])++"""
+_CALL = rf"(?P<call>(?:[ \t]++{_WORD}){{2,}})\s*"
+_SHAPES = tuple(
+    re.compile(shape)
+    for shape in (
+        rf"""\s*h=(?P<launcher>{_WORD}); \[ -x "\$h" \] \|\| exit 0; exec "\$h"{_CALL}""",
+        rf"\s*(?:exec[ \t]+)?(?P<launcher>{_WORD}){_CALL}",
+    )
 )
 
 
@@ -48,12 +54,20 @@ def hook_line(client: str, verb: str, flags: str = "", root: Path | None = None)
 
 
 def is_hook_line(command: str) -> bool:
-    """Whether a command is a hook line of ours, of this release or another.
+    """Whether a command is a hook line of ours, in one of the shapes that a release wrote.
 
     A person's own command that calls the launcher among other things is not: it would be lost.
     """
-    found = _SHAPES.fullmatch(command)
-    return found is not None and is_launcher(found["guarded"] or found["bare"])
+    return _read(command) is not None
+
+
+def _read(command: str) -> tuple[str, str] | None:
+    """The word of a hook line that names the launcher, and what stands behind it; None for any other command."""
+    for shape in _SHAPES:
+        found = shape.fullmatch(command)
+        if found and is_launcher(found["launcher"]):
+            return found["launcher"], found["call"]
+    return None
 
 
 def is_launcher(word: str) -> bool:
@@ -64,10 +78,10 @@ def is_launcher(word: str) -> bool:
 def read_line(command: str, environ: Mapping[str, str]) -> tuple[str, bool, list[str]] | None:
     """What a hook line of ours names: the launcher's path as it is found under ``environ``, whether the line spells
     that out, and the words behind it (client, verb, flags). None where that cannot be told."""
-    found = _SHAPES.fullmatch(command)
-    if found is None or not is_launcher(word := found["guarded"] or found["bare"]):
+    found = _read(command)
+    if found is None:
         return None
-    call = command.rpartition('exec "$h"')[2] if found["guarded"] else command.partition(word)[2]
+    word, call = found
     try:
         words = shlex.split(call)
         spelled = shlex.split(word)[0]
@@ -79,6 +93,12 @@ def read_line(command: str, environ: Mapping[str, str]) -> tuple[str, bool, list
         )
         return str(launcher_path(Path(home))), False, words
     return None if "$" in spelled else (spelled, True, words)
+
+
+def is_launcher_file(path: Path) -> bool:
+    """Whether a file is a launcher that a release of neosian wrote: its second line says so."""
+    lines = (files.readable(str(path)) or b"")[:200].split(b"\n")
+    return len(lines) > 1 and lines[1].startswith(f"# {NAME} <client> <verb> [flags]: ".encode())
 
 
 def is_of_this_release(home: Path) -> bool:

@@ -123,6 +123,7 @@ def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
             *_about_place(client, wish, environ),
         ),
         refused=refused,
+        home=merging.home(wish),
         private=wish.user,
         lock=_lock(client, wish, found),
     )
@@ -146,12 +147,18 @@ def plan_uninstall(wish: Wish, environ: Environ, cwd: str) -> Plan:
         backup=backup,
         fragment={client.key: {SERVER: found.ours}} if names else {},
         names=names,
-        warnings=tuple(_about_others(found, places)),
+        warnings=(*_about_others(found, places), *(_about_readers(found, wish, cwd) if names else ())),
         refused=refused,
-        folders_in="" if wish.user else merging.project_folder(wish, cwd),
+        home=merging.home(wish),
         lock=_lock(client, wish, found),
     )
     return merging.checked(plan)
+
+
+def readers(file: str, folder: str) -> list[str]:
+    """The clients that are told of servers by a file of the project in a folder."""
+    rows = (installer(name).MCP for name in SERVED)
+    return [row.name for row in rows if row.project_files and file in row.project_files(folder)]
 
 
 def command_for(name: str) -> str:
@@ -385,8 +392,19 @@ def _about_others(found: _Found, places: Sequence[_Found]) -> list[str]:
     ]
 
 
+def _about_readers(found: _Found, wish: Wish, cwd: str) -> list[str]:
+    """Which other clients lose the server with a project's entry."""
+    others = [] if wish.user else readers(found.look.file, merging.project_folder(wish, cwd))
+    titles = [installer(name).TITLE for name in others if name != found.client.name]
+    return (
+        [f"{' and '.join(titles)} reads {found.look.file} too, and is told of the server no more."]
+        if titles
+        else []
+    )
+
+
 def _about_place(client: Client, wish: Wish, environ: Environ) -> list[str]:
-    said = [client.note] if client.note else []
+    said = [note for note in (client.note, "" if wish.user else client.project_note) if note]
     if wish.project is not None and wish.project not in _projects(wish):
         said.append(
             f"No project is called {wish.project} yet, and the server refuses such a name. {_there_are(wish)}"

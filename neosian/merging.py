@@ -7,17 +7,19 @@ out is their ``--write``. What is put into a file and taken out of it again, hoo
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from neosian import files, scope, settings
+from neosian import files, made, scope, settings
 from neosian.errors import NeosianError, UsageError
 
 BACKUP = ".neosian-backup"
+_MOST_BACKUPS = 9  # that are looked at on the way back
 
 
 class NoClientHome(NeosianError):
@@ -114,9 +116,9 @@ class Plan:
 
     ``before`` and ``after`` are its bytes, None where there is no file; ``backup`` is what the file beside
     it is to hold, None for no such file. ``fragment`` is the settings that come or go, ``names`` what is in
-    it. ``refused`` says why the change cannot be made. ``folders_in``: when the file goes, so do the folders
-    around it that are empty then, up to this one; "" where they stay. ``private``: a new file is for its owner's
-    eyes. ``lock`` is the folder that whoever writes the file makes meanwhile, "" where its client has no such habit.
+    it. ``refused`` says why the change cannot be made. ``home`` is neosian's own folder, in which it is noted which
+    folders were made for the file: these go with it. ``private``: a new file is for its owner's eyes. ``lock`` is the
+    folder that whoever writes the file makes meanwhile, "" where its client has no such habit.
     """
 
     file: str
@@ -125,10 +127,10 @@ class Plan:
     backup: bytes | None
     fragment: Any
     names: tuple[str, ...]
+    home: str
     version: str | None = None
     warnings: tuple[str, ...] = ()
     refused: NeosianError | None = None
-    folders_in: str = ""
     private: bool = False
     lock: str = ""
 
@@ -139,8 +141,8 @@ class Plan:
 
     @property
     def backup_file(self) -> str:
-        """Where the settings as they were without us are kept."""
-        return self.file + BACKUP
+        """Where the settings as they were without us are kept, or are to be."""
+        return _backup_file(self.file, self.backup or b"")
 
 
 def look(file: str, decode: Callable[[str, bytes], str] = settings.decode, empty: str = "{}\n") -> Look:
@@ -159,28 +161,29 @@ def look(file: str, decode: Callable[[str, bytes], str] = settings.decode, empty
 def checked(plan: Plan) -> Plan:
     """The plan, refused where the disk would refuse it."""
     why = settings.why_not_writable(plan.file) if plan.changed else ""
-    return replace(plan, refused=NeosianError(why)) if why else plan
+    return replace(plan, refused=NeosianError(why, settings.to_look(plan.file))) if why else plan
 
 
 def carry_out(plan: Plan) -> None:
     """Make the change; raises the plan's refusal, or ``NeosianError`` when the disk says no.
 
-    The backup is written before the file, and one that is no longer wanted goes after it.
+    The backup is written before the file; after it goes one that says nothing that the file does not.
     """
     if plan.refused is not None:
         raise plan.refused
     if plan.changed:
-        if plan.after is not None:
-            _make_folder(plan.file)
+        made_for_it = _folders_for(plan.file) if plan.after is not None else []
         with settings.held(plan.lock) if plan.lock else nullcontext():
             settings.check_unmoved(plan.file, plan.before)
             if plan.backup is not None:
                 _save_backup(plan, plan.backup)
             settings.save(plan.file, plan.after, plan.before, private=plan.private)
+        if plan.after is not None:
+            made.remember(plan.file, made_for_it, plan.home)
     if plan.backup is None:
-        _remove_backup(plan)
-    if plan.changed and plan.after is None and plan.folders_in:
-        _remove_folders(os.path.dirname(plan.file), plan.folders_in)
+        _remove_backups(plan)
+    if plan.changed and plan.after is None:
+        made.leave(plan.file, plan.home)
 
 
 # Where -------------------------------------------------------------------------------------------
@@ -234,26 +237,20 @@ def is_no_project(folder: str) -> bool:
     )
 
 
-def _make_folder(file: str) -> None:
-    """Make a project's folder for the client's settings; that of a user is there, or was refused."""
-    folder = os.path.dirname(file)
+def _folders_for(file: str) -> list[str]:
+    """Make what is missing of a project's folder for the client's settings; that of a user is there, or was refused."""
     try:
-        os.makedirs(folder, exist_ok=True)
+        return made.folders_for(file)
     except OSError as error:
-        raise NeosianError(f"{folder} cannot be made: {error.strerror}.") from None
-
-
-def _remove_folders(folder: str, top: str) -> None:
-    """Remove a folder and those around it below ``top`` that are empty; one that is not, or is a link, stays."""
-    while folder != top and os.path.commonpath([folder, top]) == top:
-        try:
-            os.rmdir(folder)
-        except OSError:
-            return
-        folder = os.path.dirname(folder)
+        raise NeosianError(f"{os.path.dirname(file)} cannot be made: {error.strerror}.") from None
 
 
 # What a command spells out -----------------------------------------------------------------------
+
+
+def home(wish: Wish) -> str:
+    """Neosian's own folder, be it written down or the one of this moment."""
+    return str(root(wish) or scope.home())
 
 
 def root(wish: Wish) -> Path | None:
@@ -308,13 +305,12 @@ def without_us(look: Look, part: Part) -> bytes | None:
     """
     if not look.ours(part):
         return look.raw
-    backup = _backup(look)
-    if backup.raw is not None and not backup.refused:
-        if _explains(backup, look, part):
-            return backup.raw
-    elif part.is_empty(part.strip(look.text)):
-        return None
-    return part.strip(look.text).encode()
+    backups = _backups(look)
+    explaining = _explaining(backups, look, part)
+    if explaining is not None:
+        return explaining.raw
+    left = part.strip(look.text)
+    return None if not backups and part.is_empty(left) else left.encode()
 
 
 def taken_out(look: Look, part: Part, everything: Part) -> tuple[bytes | None, bytes | None]:
@@ -328,14 +324,22 @@ def taken_out(look: Look, part: Part, everything: Part) -> tuple[bytes | None, b
     if not stays:
         return restored, None
     # As if only the part that stays had ever been put in, so that the last one to go finds what it came to.
-    backup = _backup(look)
-    if backup.raw is not None and not backup.refused and _explains(backup, look, everything):
+    backup = _explaining(_backups(look), look, everything)
+    if backup is not None:
         left = everything.again(backup.text, stays)
     return left.encode(), restored
 
 
-def _backup(found: Look) -> Look:
-    return look(found.file + BACKUP, found.decode)
+def _backups(found: Look) -> list[Look]:
+    """The backups of a file that can be read, the newest first."""
+    looks = (
+        look(name, found.decode) for name in _backup_names(found.file)[-_MOST_BACKUPS:] if _is_plain(name)
+    )
+    return [each for each in looks if each.raw is not None and not each.refused][::-1]
+
+
+def _explaining(backups: Sequence[Look], look: Look, part: Part) -> Look | None:
+    return next((backup for backup in backups if _explains(backup, look, part)), None)
 
 
 def _explains(backup: Look, look: Look, part: Part) -> bool:
@@ -349,16 +353,64 @@ def _explains(backup: Look, look: Look, part: Part) -> bool:
 
 
 def _save_backup(plan: Plan, data: bytes) -> None:
-    """Keep what the file was without us, under the file's own mode: it holds the same secrets."""
+    """Keep what the file was without us, under the file's own mode and owner: it holds the same secrets."""
+    name = plan.backup_file
     try:
-        files.write(plan.backup_file, data, mode=os.stat(plan.file).st_mode & 0o777)
+        if not _is_plain(name) or files.read(name) != data:
+            mode = os.stat(plan.file).st_mode & 0o777
+            files.write(name, data, mode=mode, owner=settings.owner(plan.file))
     except OSError as error:
-        raise NeosianError(f"{plan.backup_file} cannot be written: {error.strerror}.") from None
+        raise NeosianError(f"{name} cannot be written: {error.strerror}.") from None
 
 
-def _remove_backup(plan: Plan) -> None:
-    try:
-        if os.path.lexists(plan.backup_file):
-            files.remove(plan.backup_file)
-    except OSError as error:
-        raise NeosianError(f"{plan.backup_file} cannot be removed: {error.strerror}.") from None
+def _remove_backups(plan: Plan) -> None:
+    """Remove the backups whose every line the file has; what any other holds may stand nowhere else."""
+    for name in _backup_names(plan.file):
+        try:
+            if _is_plain(name) and _is_within(files.read(name), plan.after):
+                files.remove(name)
+        except OSError as error:
+            raise NeosianError(f"{name} cannot be removed: {error.strerror}.") from None
+
+
+def _backup_file(file: str, data: bytes) -> str:
+    """The name for a backup that holds ``data``: of one that holds it already or nothing else, or a free one."""
+    names = _backup_names(file)
+    held = {name: files.readable(name) for name in reversed(names) if _is_plain(name)}
+    for name, old in held.items():
+        if old == data:
+            return name
+    for name, old in held.items():
+        if _is_within(old, data):
+            return name
+    number, free = 1, file + BACKUP
+    while free in names:
+        number, free = number + 1, f"{file}{BACKUP}-{number + 1}"
+    return free
+
+
+def _backup_names(file: str) -> list[str]:
+    """Whatever has the name of a backup of a file, the oldest first: ``s.json.neosian-backup``, then ``…-2``."""
+    folder, base = os.path.split(file + BACKUP)
+    numbered = re.compile(rf"{re.escape(base)}(?:-([1-9]\d{{0,8}}))?")
+    found = [
+        (int(match[1] or 1), name) for name in files.names(folder) if (match := numbered.fullmatch(name))
+    ]
+    return [os.path.join(folder, name) for _, name in sorted(found)]
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a file is one that a backup of ours can be: no link, nothing too large to be settings."""
+    return not os.path.islink(name) and os.path.isfile(name) and os.path.getsize(name) <= settings.MOST
+
+
+def _is_within(old: bytes | None, new: bytes | None) -> bool:
+    """Whether all that ``old`` says stands in ``new``, line by line, but for brackets and commas."""
+    if old is None:
+        return False
+    lines = {line.strip().rstrip(b",") for line in (new or b"").splitlines()}
+    return all(
+        line.strip().rstrip(b",") in lines
+        for line in old.splitlines()
+        if line.strip(b" \t{}[](),;\xef\xbb\xbf")
+    )

@@ -139,8 +139,8 @@ class Repo:
 
     def refs(self, folder: str) -> dict[str, str]:
         """The refs below a folder such as `refs/neosian/dream/`, by what follows it, with the commits they name."""
-        said = self.git("for-each-ref", "--format=%(refname) %(objectname)", folder).decode()
-        rows = (row.split(" ") for row in said.splitlines())
+        said = os.fsdecode(self.git("for-each-ref", "--format=%(refname) %(objectname)", folder))
+        rows = (row.split(" ") for row in said.split("\n") if row)  # a name may hold any other sign
         return {name[len(folder) :]: commit for name, commit in rows}
 
     def update_refs(self, changes: Iterable[tuple[str, str, str]]) -> None:
@@ -149,7 +149,7 @@ class Repo:
         GitError when one of them names another commit than that.
         """
         said = "".join(f"update {name} {new} {old}\n" for name, new, old in changes)
-        self.git("update-ref", "--stdin", input=f"start\n{said}prepare\ncommit\n".encode())
+        self.git("update-ref", "--stdin", input=os.fsencode(f"start\n{said}prepare\ncommit\n"))
 
     def tip(self) -> str | None:
         """The commit of main, or None before the first."""

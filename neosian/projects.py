@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from shlex import quote
 
 from neosian import config, files, publish, scope
 from neosian.draft import Draft
-from neosian.errors import UsageError
+from neosian.errors import BusyError, NeosianError, UsageError
 from neosian.plumbing import object_id
-from neosian.store import Store, committer, message, scope_page
+from neosian.store import ElsewhereError, Store, committer, message, scope_page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 FILE = "projects.toml"
 _IDENTITIES = "identities"
+HELD = "another program, such as a git that was left open, holds what this needs."
+"""Why an act stopped half-way, in the place of a sentence that says that nothing was done."""
 _HEAD = """\
 # Which project is which: a directory belongs to the project that names its remote or its path.
 # To rename a project edit its slug, to move one its identities. New ones are added at the end.
@@ -46,16 +50,32 @@ def open_store(home: str, text: str) -> Store:
 
 
 def stores(home: str) -> list[Store]:
-    """Every scope there is, by name on disk."""
-    found = []
+    """Every scope there is, by name on disk. What lies beside them is passed over: `strays`."""
+    found = (_store_in(home, name) for name in files.names(os.path.join(home, "scopes")))
+    return [store for store in found if store is not None and store.exists]
+
+
+def _store_in(home: str, name: str) -> Store | None:
+    """The store that a folder of this name is; None where no scope has it."""
+    text = scope.text_of(name) or noted_scope(os.path.join(home, "scopes", name, ".git", "neosian"))
+    return open_store(home, text) if text and scope.disk_name(text) == name else None
+
+
+def strays(home: str) -> list[NeosianError]:
+    """What looks like a scope among the scopes and is none, each as the sentence and the hint to tell."""
+    found: list[NeosianError] = []
     for name in files.names(os.path.join(home, "scopes")):
-        git_dir = os.path.join(home, "scopes", name, ".git")
-        text = (
-            scope.text_of(name)
-            or (files.read(os.path.join(git_dir, "neosian", "scope")) or b"").decode().strip()
-        )
-        if text and os.path.isdir(git_dir):
-            found.append(open_store(home, text))
+        path, store = os.path.join(home, "scopes", name), _store_in(home, name)
+        if store is not None and store.is_elsewhere:
+            found.append(ElsewhereError(store.path))
+        elif store is None and os.path.lexists(os.path.join(path, ".git")):
+            shown = scope.identity(path)
+            found.append(
+                NeosianError(
+                    f"{shown} is passed over: no scope has a folder of this name.",
+                    f"mv {quote(shown)} SOMEWHERE-ELSE",
+                )
+            )
     return found
 
 
@@ -143,6 +163,12 @@ def follow_rename(home: str, project: Project) -> None:
     """
     store = open_store(home, project.scope)
     if store.exists:
+        old = noted_scope(store.repo.private)
+        if old and old != store.scope and is_half_renamed(open_store(home, old), store):
+            with suppress(
+                NeosianError
+            ):  # the page can wait: whoever lands in the scope tells what is wrong there
+                rename_scope(home, open_store(home, old), store)
         return
     registered = known(home)
     for other in stores(home):
@@ -155,17 +181,45 @@ def follow_rename(home: str, project: Project) -> None:
 
 
 def rename_scope(home: str, old: Store, new: Store) -> None:
-    """Give a scope's folder, and what the home keeps for it elsewhere, the name of another scope, which has none."""
-    names = scope.disk_name(old.scope), scope.disk_name(new.scope)
-    with old.lock():
-        was, becomes = (os.path.join(home, "scopes", name) for name in names)
-        os.rename(was, becomes)  # a link is renamed itself: what it leads to may lie on another disk
-        _rename_landed(home, *names)
+    """Give a scope's folder, and what the home keeps for it elsewhere, the name of another scope, which has none.
+
+    One that was cut off goes on from where it was.
+    """
+    if old.exists:
+        with old.lock():
+            was, becomes = (os.path.join(home, "scopes", scope.disk_name(each.scope)) for each in (old, new))
+            os.rename(was, becomes)  # a link is renamed itself: what it leads to may lie on another disk
+    _finish_rename(home, old, open_store(home, new.scope))
+
+
+def is_half_renamed(old: Store, new: Store) -> bool:
+    """Whether a scope's folder has its new name, and a renaming was cut off before all else had it."""
+    return not old.exists and noted_scope(new.repo.private) == old.scope
+
+
+def noted_scope(private: str) -> str:
+    """The scope that a repository was made for, or last renamed to; "" where that cannot be read."""
+    try:
+        return (files.readable(os.path.join(private, "scope")) or b"").decode().strip()
+    except UnicodeDecodeError:
+        return ""
+
+
+def _finish_rename(home: str, old: Store, new: Store) -> None:
+    """What follows when the folder has its new name; that the folder notes it comes last."""
+    _rename_landed(home, scope.disk_name(old.scope), scope.disk_name(new.scope))
     for ending in ("", "-journal", "-wal", "-shm"):
         files.remove(old.cache + ending)
-    renamed = open_store(home, new.scope)
-    renamed.note_scope()
-    renamed.write(lambda draft: _rename_page(draft, old.scope, new.scope))
+    try:
+        new.write(lambda draft: _rename_page(draft, old.scope, new.scope))
+    except NeosianError as error:
+        why = HELD if isinstance(error, BusyError) else error
+        raise NeosianError(
+            f"{old.scope} is called {new.scope} now, but its README.md has the old name still: {why} Then ask for it"
+            " once more.",
+            error.hint,
+        ) from error
+    new.note_scope()
 
 
 def _rename_landed(home: str, old: str, new: str) -> None:

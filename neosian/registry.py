@@ -6,14 +6,16 @@ again before it is written.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from shlex import quote
 
 from neosian import adopt, config, files, history, paths, projects, publish, scope, switch, turns
 from neosian.adopting import Adopter
@@ -23,7 +25,8 @@ from neosian.errors import BusyError, DamagedError, NeosianError, UsageError
 from neosian.index import Index
 from neosian.journal import Journal
 from neosian.landing import Lander
-from neosian.plumbing import FOLDER, MAIN, NOTHING, Change, Entry, Repo
+from neosian.plumbing import FILE as PLAIN
+from neosian.plumbing import FOLDER, MAIN, NOTHING, PROGRAM, Change, Entry, Repo
 from neosian.projects import FILE, open_store
 from neosian.store import Lock, Store, committer, message, scope_page
 
@@ -32,8 +35,11 @@ _FETCHING = 600.0
 _LONGEST = 80  # characters of a name
 _NAMED = 5  # paths that are named one by one
 _FETCHED = "refs/neosian/merging/"
+_GONE = "merged-"  # how the names of merged projects' folders begin, in the cache
+_PASSING = ("neosian/merging/", "neosian/next")  # refs of an act that is over
+_BY_ID = tuple(each.removeprefix("refs/") for each in (review.REVIEW, publish.GIVEN_UP))
 _TOKEN = re.compile(
-    r"(?P<comment>\#[^\n]*)|(?P<key>\bslug\s*=\s*)?"
+    r"(?P<comment>\#[^\n]*)|(?P<key>(?:\bslug|\"slug\"|'slug')\s*=\s*)?"
     r'(?P<text>"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')',
     re.S,
 )
@@ -63,12 +69,14 @@ class Project:
 @dataclass
 class Merged:
     """What became of two projects that are one now. ``both``: documents that both had, in different words, each with
-    the path at which the source's is kept; ``commit``: the merge, None where there was nothing to merge."""
+    the path at which the source's is kept; ``commit``: the merge, None where there was nothing to merge; ``remotes``: the
+    source's, with their addresses, which do not come along."""
 
     commit: str | None = None
     both: dict[str, str] = field(default_factory=dict)
     merged: list[str] = field(default_factory=list)
     adopted: list[str] = field(default_factory=list)
+    remotes: dict[str, str] = field(default_factory=dict)
 
 
 def listed(home: str) -> list[Project]:
@@ -110,19 +118,23 @@ def rename(home: str, old: str, new: str, person: Signature) -> str:
     One that was cut off is finished when it is asked for again.
     """
     name = _new_name(new)
-    was = projects.scope_of(home, old)
+    begin = f"{scope.user_scope()}/proj:"
+    store, becomes = open_store(home, begin + old), open_store(home, begin + name)
     known = projects.known(home)
-    taken = open_store(home, projects.scope_of(home, name)) if name in projects.slugs(home) else None
-    if name == old or (taken is not None and (taken.exists or old in known)):
-        raise UsageError(
-            f"There is a project {name} already. To make the two one: see the command below.",
-            f"neosian project merge {old} {name}",
-        )
+    is_half_done = projects.is_half_renamed(store, becomes)
+    if not is_half_done:
+        projects.scope_of(home, old)  # refuses a name that nothing has
+        if name == old:
+            raise UsageError(f"{old} is called so already.", "neosian project list")
+        if becomes.exists or (name in known and old in known):
+            raise UsageError(
+                f"There is a project {name} already. To make the two one: see the command below.",
+                f"neosian project merge {old} {name}",
+            )
     with _alone(home):
         if old in known:
             _edit_register(home, person, f"Rename project {old} to {name}", slugs={old: name})
-        store, becomes = open_store(home, was), open_store(home, f"{scope.user_scope()}/proj:{name}")
-        if store.exists:
+        if store.exists or is_half_done:
             projects.rename_scope(home, store, becomes)
     return name
 
@@ -214,24 +226,45 @@ def merge(home: str, source: str, target: str, person: Signature) -> Merged:
     """Make one project of two: ``target`` gets all turns and documents of ``source``, with both histories, and is known
     by the identities of both. What cannot be told apart from its own is never overwritten.
     """
+    _sweep(home)
     texts = projects.scope_of(home, source), projects.scope_of(home, target)
     if source == target:
         raise UsageError("A project cannot be merged with itself.", "neosian project list")
     theirs, ours = (open_store(home, text) for text in texts)
     done = Merged()
+    said, slugs = f"Merge project {source} into {target}", {source: target}
     with _alone(home):
+        is_known = source in projects.known(home)
+        if is_known:
+            _check_register(home, slugs)
         if theirs.exists:
             done.adopted = _adopted(home, (theirs, ours))
             _check_source(theirs)
+            done.remotes = _remotes(theirs.repo)
             if ours.exists:
                 _join(theirs, ours, source, person, done)
             else:
                 projects.rename_scope(home, theirs, ours)
-        if source in projects.known(home):
-            _edit_register(home, person, f"Merge project {source} into {target}", slugs={source: target})
-        if theirs.exists:
-            _remove(home, theirs, ours)
+        elif projects.is_half_renamed(theirs, ours):
+            projects.rename_scope(home, theirs, ours)
+        with _done_so_far(source, ours):
+            if is_known:
+                _edit_register(home, person, said, slugs=slugs)
+            if theirs.exists:
+                _remove(home, theirs, ours)
     return done
+
+
+def _remotes(repo: Repo) -> dict[str, str]:
+    """The remotes of a scope, with their addresses, without what would let somebody in there."""
+    from neosian.redact import redact
+
+    said = os.fsdecode(repo.git("config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$", check=False))
+    found = {}
+    for row in said.split("\0")[:-1]:
+        key, _, url = row.partition("\n")
+        found[key[len("remote.") : -len(".url")]] = scope.normal_url(url) or redact(url)
+    return found
 
 
 def _adopted(home: str, stores: Sequence[Store]) -> list[str]:
@@ -242,6 +275,7 @@ def _adopted(home: str, stores: Sequence[Store]) -> list[str]:
             if not store.is_sound():
                 raise DamagedError(store.path)
             found += adopter.adopt_now(store, patience=_PATIENCE)
+            store.write(lambda draft: None, patience=_PATIENCE)  # what a killed writer left is finished
     return found
 
 
@@ -256,9 +290,8 @@ def _check_source(store: Store) -> None:
     said = repo.git("status", "--porcelain", "-z", "--untracked-files=all", "--ignored", timeout=60.0)
     left = [os.fsdecode(row)[3:] for row in said.split(b"\0") if row]
     if left:
-        named = ", ".join(left[:_NAMED]) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
         raise NeosianError(
-            f"{where} holds what is not committed: {named}. Nothing was merged. What was saved just now is committed in"
+            f"{where} holds what is not committed: {_named(left)}. Nothing was merged. What was saved just now is committed in"
             " two seconds; for other files see the status.",
             f"git -C {where} status",
         )
@@ -266,44 +299,118 @@ def _check_source(store: Store) -> None:
         raise NeosianError(
             f"A stash of yours lies in {where}. Nothing was merged.", f"git -C {where} stash list"
         )
+    _check_files(store)
+    if trees := files.names(os.path.join(repo.git_dir, "worktrees")):
+        raise NeosianError(
+            f"{where} has a work tree elsewhere ({_named(trees)}), which would lose its repository. Nothing was merged.",
+            f"git -C {quote(where)} worktree list",
+        )
+    if inner := files.names(os.path.join(repo.git_dir, "modules")):
+        raise NeosianError(
+            f"{where} keeps submodules ({_named(inner)}), which cannot be merged. Nothing was merged.",
+            f"ls {quote(os.path.join(repo.git_dir, 'modules'))}",
+        )
     if repo.refs(run.DREAM):
         raise NeosianError(f"A dream of {store.scope} was cut off. Nothing was merged.", "neosian dream")
 
 
+def _check_files(store: Store) -> None:
+    """Refuse what main holds besides files: a repository in the folder would go with it, with all its commits."""
+    repo = store.repo
+    odd = [path for path, mode in _modes(repo) if mode not in (PLAIN, PROGRAM)]
+    if odd:
+        named = _named(odd)
+        raise NeosianError(
+            f"{named} in {store.path} is no file but a link or a repository of its own, which cannot be merged."
+            " Nothing was merged. Put it elsewhere, and commit that.",
+            f"git -C {quote(store.path)} rm --cached {quote(odd[0])}",
+        )
+
+
+def _modes(repo: Repo) -> Iterator[tuple[str, str]]:
+    """Path and mode of whatever main holds."""
+    for row in repo.git("ls-tree", "-r", "-z", "--full-tree", MAIN, timeout=60.0).split(b"\0")[:-1]:
+        about, _, path = row.partition(b"\t")
+        yield os.fsdecode(path), about[:6].decode()
+
+
+def _named(paths_: Sequence[str]) -> str:
+    more = f" and {len(paths_) - _NAMED} more" if len(paths_) > _NAMED else ""
+    return ", ".join(paths_[:_NAMED]) + more
+
+
+def _label(name: str) -> str:
+    """A project's name as a part of refs and paths: a scope may hold signs that these do not take."""
+    return scope.slug(name).encode()[:_LONGEST].decode("utf-8", "ignore").strip("-") or "project"
+
+
 def _join(theirs: Store, ours: Store, source: str, person: Signature, done: Merged) -> None:
-    """Merge one scope's main into another's, and bring its other branches, tags and waiting reviews along."""
-    fetched = _FETCHED + source
-    heads = f"+{MAIN}:{fetched}"
+    """Merge one scope's main into another's, and bring whatever else its refs name along."""
+    label = _label(source)
     try:
         ours.repo.git(
-            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", theirs.path, heads,
-            "+refs/heads/*:refs/neosian/merging-heads/*", "+refs/tags/*:refs/neosian/merging-tags/*",
-            f"+{review.REVIEW}*:{review.REVIEW}*", timeout=_FETCHING,
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune", theirs.path,
+            f"+refs/*:{_FETCHED}*", timeout=_FETCHING,
         )  # fmt: skip
-        tip = ours.repo.ref(fetched) or ""
+        tip = ours.repo.ref(f"{_FETCHED}heads/main") or ""
 
         def change(draft: Draft) -> None:
             done.commit, done.both, done.merged = None, {}, []
-            _merge_into(ours, draft, tip, theirs.scope, source, person, done)
+            _merge_into(ours, draft, tip, theirs.scope, label, person, done)
 
         ours.write(change, patience=_PATIENCE)
-        _keep_refs(ours.repo, source)
+        with _done_so_far(source, ours):
+            _keep_refs(ours.repo, label)
     finally:
         ours.repo.close()
         theirs.repo.close()
 
 
-def _keep_refs(repo: Repo, source: str) -> None:
-    """Give the branches and tags that came along names of their own, and let the others go."""
-    changes = [(_FETCHED + source, NOTHING, repo.ref(_FETCHED + source) or NOTHING)]
-    for kind in ("heads", "tags"):
-        folder, there = f"refs/neosian/merging-{kind}/", repo.refs(f"refs/{kind}/")
-        for name, id in repo.refs(folder).items():
-            changes.append((folder + name, NOTHING, id))
-            if kind == "tags" or name != "main":
-                named = f"{source}/{name}"
-                changes.append((f"refs/{kind}/{named}", id, there.get(named, NOTHING)))
-    repo.update_refs(changes)
+@contextmanager
+def _done_so_far(source: str, ours: Store) -> Iterator[None]:
+    """Have an error that comes after the merge say so: it is in main, and the same command goes on from there."""
+    try:
+        yield
+    except NeosianError as error:
+        why = projects.HELD if isinstance(error, BusyError) else error
+        raise NeosianError(
+            f"The turns and documents of {source} are in {ours.path} now, but {source} is still there: {why} Then"
+            " merge once more.",
+            error.hint,
+        ) from error
+
+
+def _keep_refs(repo: Repo, label: str) -> None:
+    """Give the refs that came along names of their own, none of which is taken, and let the fetched ones go."""
+    there = {name: id for name, id in repo.refs("refs/").items() if not f"refs/{name}".startswith(_FETCHED)}
+    came = repo.refs(_FETCHED)
+    wanted = {name: id for name, id in came.items() if name != "heads/main" and not name.startswith(_PASSING)}
+    for number in itertools.count(1):
+        numbered = label if number == 1 else f"{label}-{number}"
+        named = {_name_of_its_own(there, name, id, numbered): id for name, id in wanted.items()}
+        if all(_is_free(there, name, id) for name, id in named.items()):
+            break
+    gone = [(_FETCHED + name, NOTHING, id) for name, id in came.items()]
+    repo.update_refs([*gone, *((f"refs/{name}", id, there.get(name, NOTHING)) for name, id in named.items())])
+
+
+def _name_of_its_own(there: Mapping[str, str], name: str, id: str, label: str) -> str:
+    """A ref's name in the other project, without `refs/`: `heads/idea` becomes `heads/shop/idea`."""
+    if name.startswith(_BY_ID):  # who asks for these knows their names
+        return name if _is_free(there, name, id) else f"{name}-{label}"
+    kind, slash, rest = name.partition("/")
+    return f"{kind}/{label}/{rest}" if slash else f"kept/{label}/{name}"
+
+
+def _is_free(there: Mapping[str, str], name: str, id: str) -> bool:
+    """Whether a ref can have a name: it has it already, or no other ref is it, nor lies above or below it."""
+    if name in there:
+        return there[name] == id
+    above = name
+    while above := above.rpartition("/")[0]:
+        if above in there:
+            return False
+    return not any(each.startswith(name + "/") for each in there)
 
 
 def _merge_into(
@@ -371,7 +478,8 @@ def _is_page_of_ours(repo: Repo, change: Change, scope_text: str) -> bool:
 
 def _take_document(draft: Draft, change: Change, entry: Entry, held: str, source: str, done: Merged) -> None:
     """A document that both have, in different words: merged where they have a common past, else both are kept."""
-    if NOTHING not in (held, change.before):
+    here = draft.entry(change.path)
+    if NOTHING not in (held, change.before) and here is not None and here.mode in (PLAIN, PROGRAM):
         texts = [history.sure_body(draft.repo, id) for id in (change.before, held, change.after)]
         merged, left, right = history.merge_note(draft.repo, texts[0], texts[1], texts[2])
         if not (left or right):
@@ -424,15 +532,23 @@ def _remove(home: str, theirs: Store, ours: Store) -> None:
         ]
         _carry(landed[0], landed[1])
         entry = os.path.join(home, "scopes", scope.disk_name(theirs.scope))
-        gone = os.path.join(home, "cache", f"merged-{time.monotonic_ns():x}")
+        gone = os.path.join(home, "cache", f"{_GONE}{time.monotonic_ns():x}")
         files.make_dir(os.path.dirname(gone))
+        for ending in ("", "-journal", "-wal", "-shm"):
+            files.remove(theirs.cache + ending)
         os.rename(entry, gone)  # in one step: half a repository would be taken for a damaged one
-    if os.path.islink(gone):
-        files.remove(gone)
-    else:
-        shutil.rmtree(gone)
-    for ending in ("", "-journal", "-wal", "-shm"):
-        files.remove(theirs.cache + ending)
+    _sweep(home)
+
+
+def _sweep(home: str) -> None:
+    """Remove the folders of merged projects, those too that an act which was cut off left."""
+    cache = os.path.join(home, "cache")
+    for name in files.names(cache):
+        path = os.path.join(cache, name)
+        if name.startswith(_GONE) and os.path.islink(path):
+            files.remove(path)
+        elif name.startswith(_GONE):
+            shutil.rmtree(path)
 
 
 def _carry(old: str, new: str) -> None:
@@ -481,28 +597,48 @@ def _edit_register(
     Adopter(home).adopt_now(user, patience=_PATIENCE)
 
     def change(draft: Draft) -> None:
-        if adopt.not_landed(draft, [FILE]):
-            raise NeosianError(
-                f"{FILE} in {user.path} was saved just now, or is staged. Nothing was changed.",
-                f"git -C {user.path} status",
-            )
-        before = (draft.read(FILE) or b"").decode("utf-8-sig", "surrogateescape")
-        after = _rewritten(before, slugs or {}, moved or {})
-        if added is not None:
-            name, identity = map(projects.quoted, added)
-            after = f"{after.rstrip()}\n\n[[project]]\nslug = {name}\nidentities = [{identity}]\n"
-        wanted = _expected(_parsed(before, user), slugs or {}, moved or {}, added)
-        if _parsed(after, user) != wanted:
-            path = os.path.join(user.path, FILE)
-            raise NeosianError(
-                f"{path} is written in a way that neosian does not edit. Nothing was changed.",
-                f"open {path} in an editor",
-            )
-        draft.put(FILE, after.encode("utf-8", "surrogateescape"))
+        draft.put(FILE, _edited(user, draft, slugs or {}, moved or {}, added))
         trailers = {"Neosian-Act": "edit", "Neosian-Actor": person.name}
         draft.commit(message(said, trailers), person, committer())
 
     user.write(change, patience=_PATIENCE)
+
+
+def _check_register(home: str, slugs: dict[str, str]) -> None:
+    """Refuse now what `_edit_register` would refuse when other things are done already."""
+    user = open_store(home, scope.user_scope())
+    Adopter(home).adopt_now(user, patience=_PATIENCE)
+
+    def look(draft: Draft) -> None:
+        _edited(user, draft, slugs, {}, None)
+
+    try:
+        user.write(look, patience=_PATIENCE)
+    except NeosianError as error:
+        raise NeosianError(f"{error} Nothing was changed.", error.hint) from error
+
+
+def _edited(
+    user: Store, draft: Draft, slugs: dict[str, str], moved: dict[str, str], added: tuple[str, str] | None
+) -> bytes:
+    """The register as it is to be."""
+    if adopt.not_landed(draft, [FILE]):
+        raise NeosianError(
+            f"{FILE} in {user.path} was saved just now, or is staged: it is not changed.",
+            f"git -C {quote(user.path)} status",
+        )
+    before = (draft.read(FILE) or b"").decode("utf-8-sig", "surrogateescape")
+    after = _rewritten(before, slugs, moved)
+    if added is not None:
+        name, identity = map(projects.quoted, added)
+        after = f"{after.rstrip()}\n\n[[project]]\nslug = {name}\nidentities = [{identity}]\n"
+    if _parsed(after, user) != _expected(_parsed(before, user), slugs, moved, added):
+        path = os.path.join(user.path, FILE)
+        raise NeosianError(
+            f"{path} is written in a way that neosian does not edit: it is not changed.",
+            f"open {path} in an editor",
+        )
+    return after.encode("utf-8", "surrogateescape")
 
 
 def _parsed(text: str, user: Store) -> dict[str, set[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from shlex import quote
 
 from neosian import __version__, files, publish
 from neosian.draft import Draft, Signature
@@ -134,13 +135,21 @@ class Store:
         return os.path.isdir(self.repo.git_dir)
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether a file lies where the repository would be: git follows one to a repository elsewhere, we do not."""
+        places = (self.path, self.repo.git_dir)
+        return any(os.path.lexists(place) and not os.path.isdir(place) for place in places)
+
+    @property
     def was_made(self) -> bool:
         """Whether main ever had a commit: before that a missing one is no damage."""
         traces = ("logs/refs/heads/main", "packed-refs", "refs/heads/main")
         return any(os.path.exists(os.path.join(self.repo.git_dir, trace)) for trace in traces)
 
     def lock(self, patience: float = 0.8) -> Lock:
-        """The scope's lock; held around each act and never longer."""
+        """The scope's lock; held around each act and never longer. ElsewhereError where it has no place to be."""
+        if self.is_elsewhere:
+            raise ElsewhereError(self.path)
         return Lock(os.path.join(self.repo.private, "lock"), patience)
 
     def make(self) -> None:
@@ -224,7 +233,7 @@ class Store:
                 until = time.monotonic() + patience
                 while True:
                     try:
-                        base, lost = publish.recover(self.repo, patience=patience)
+                        base, lost = publish.recover(self.repo, patience=patience, tell=self._log)
                     except MovedError:
                         if time.monotonic() > until:
                             raise
@@ -247,6 +256,9 @@ class Store:
             finally:
                 if not self.stays_open:
                     self.repo.close()
+
+    def _log(self, said: str) -> None:
+        files.log(os.path.join(self.home, "log", "neosian.log"), said)
 
 
 def _restore(draft: Draft, lost: Mapping[str, str]) -> None:
@@ -275,6 +287,22 @@ def _restore(draft: Draft, lost: Mapping[str, str]) -> None:
 def scope_page(scope: str) -> bytes:
     """The README that a scope begins with."""
     return resource("templates", "scope-readme.md").replace("@SCOPE@", scope).encode()
+
+
+class ElsewhereError(NeosianError):
+    """A scope whose repository does not lie in its folder, such as a work tree of another repository."""
+
+    def __init__(self, path: str) -> None:
+        git_dir = os.path.join(path, ".git")
+        file = git_dir if os.path.isdir(path) else path
+        led = files.strange(git_dir, 4096).partition("\n")[0].removeprefix("gitdir:").strip()
+        real = os.path.join(path, led) if led else ""
+        is_whole = os.path.isdir(os.path.join(real, "objects")) if real else False
+        words = ("rm", git_dir, "&&", "mv", real, git_dir) if is_whole else ("mv", file, "SOMEWHERE-ELSE")
+        super().__init__(
+            f"{file} is no folder, so nothing is read or written there; what belongs there waits in the spool.",
+            " ".join(word if word == "&&" else quote(word) for word in words),
+        )
 
 
 class NoStoreError(NeosianError):

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neosian import fastjson, files, install, mcp_install, merging
+from neosian import fastjson, files, install, made, mcp_install, merging
 from neosian.clients import adapter
 from neosian.clients.hook_files import Environ
 from neosian.clients.installers import hooks_of, installer
+from neosian.clients.mcp_clients import PROJECT, USER
 from neosian.errors import NeosianError
 from neosian.launcher import launcher_path, read_line, why_it_fails
 from neosian.merging import Plan
 from neosian.vetoes import vetoes
 
-USER, PROJECT = "user", "project"
 _FIX = "neosian doctor --fix"
 HOOKS, SERVER = "hooks", "server"
 
@@ -146,7 +146,8 @@ def faults(home: str, environ: Environ, directory: str, *, is_asking: bool = Fal
 def _of_launchers(home: str, found: Sequence[Wire]) -> list[Fault]:
     """Launchers that cannot do their work: that of the home, and those that hooks call."""
     own = str(launcher_path(Path(home)))
-    callers: dict[str, list[Wire]] = {own: []} if os.path.isdir(home) else {}
+    is_used = os.path.isdir(home) and files.names(home) != [made.FILE]
+    callers: dict[str, list[Wire]] = {own: []} if is_used else {}
     for wire in found:
         for path in wire.launchers:
             callers.setdefault(path, []).append(wire)
@@ -161,7 +162,7 @@ def _of_launcher(path: str, named: Sequence[Wire], own: str) -> Fault | None:
     """
     in_files = f"The hooks in {', '.join(wire.file for wire in named)} call"
     is_known = path == own or any(wire.level == USER for wire in named)
-    if not _is_plain(path):
+    if path != own and not _is_plain(path):
         why = f"{in_files} {path!r}, which is no path that neosian writes; it is left alone."
     elif named and not os.path.exists(path):
         why = f"{in_files} {path}, which is not there, so they do nothing."

@@ -13,7 +13,8 @@ import pytest
 from neosian import cli, resources
 from neosian.clients import adapter
 from neosian.clients.hook_files import FLAT, GROUPS, OWN, TOML, HookFile, Shape
-from neosian.clients.installers import RECORDED, hooks_of, installer
+from neosian.clients.installers import RECORDED, hooks_of, installer, trust
+from neosian.clients.mcp_clients import PROJECT, USER
 from neosian.launcher import hook_line
 
 LEVELS = [
@@ -213,6 +214,21 @@ def test_another_programs_home_is_never_made(place: Place) -> None:
 
 
 def test_the_step_before_hooks_run_is_told(place: Place) -> None:
-    trust = installer(place.client).TRUST
-    assert trust in place.say("install").err
-    assert trust in place.say("install", "--write").err
+    levels = (USER, PROJECT) if place.flags or not place.hooks.project_file else (PROJECT, USER)
+    here, other = (trust(place.client, level) for level in levels)
+    for words in ([], ["--write"]):
+        said = place.say("install", *words).err
+        assert here in said
+        assert other in ("", here) or other not in said
+
+
+def test_thousands_of_our_hooks_are_taken_out_at_once() -> None:
+    """One by one, each would have the whole file read again."""
+    ours = {"type": "command", "command": hook_line("claude-code", "note")}
+    mine = {"type": "command", "command": "mine"}
+    hooks: dict[str, Any] = {f"E{n}": [{"hooks": [ours, mine]}] for n in range(4000)}
+    text = json.dumps({"hooks": {**hooks, "Stop": [{"hooks": [ours]}] * 8000}})
+    left = {name: [{"hooks": [mine]}] for name in hooks}
+    assert json.loads(GROUPS.strip(text)) == {"hooks": left}
+    with pytest.raises(ValueError):
+        GROUPS.again("{}", GROUPS.owned(text))

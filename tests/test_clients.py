@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from neosian import clients, errands, resources
 from neosian.clients import CLIENTS, INSTALLERS, MODULES, adapter, calling
 from neosian.clients.installers import RECORDED, hooks_of, installer
+from neosian.clients.mcp_clients import PROJECT, USER
 from neosian.launcher import hook_line
 from neosian.spans import assemble
 from neosian.spool import CONTEXT, header
@@ -281,7 +282,8 @@ def test_the_installer_says_what_a_person_has_to_know(client: str) -> None:
     assert (module.NAME, module.MCP.name) == (client, client)
     assert module.MCP.title == module.TITLE
     assert (module.HOOKS is not None) == (client in RECORDED)
-    assert module.TRUST == "" or module.TRUST.endswith(".")
+    assert set(module.TRUST) <= {USER, PROJECT}
+    assert all(said.endswith(".") for said in module.TRUST.values())
     assert module.version("no version here") is None
 
 

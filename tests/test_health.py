@@ -199,7 +199,7 @@ def test_a_client_is_followed_from_installed_to_heard(home: Home, tmp_path: Path
     merging.carry_out(install.plan_install(install.Wish("gemini-cli", user=True), os.environ, "/"))
     found = client_row(home, "gemini-cli")
     assert (found["state"], found["hooks"]) == ("never fired", ["user"])
-    assert "folder that you trust" in found["try"]
+    assert found["try"] == "start Gemini CLI and say something"
     payload = b'{"session_id": "s-1", "hook_event_name": "BeforeAgent", "prompt": "Hi"}'
     home.spool.put(header("gemini-cli", "prompt", "", str(home.project), {}), payload)
     found = client_row(home, "gemini-cli")

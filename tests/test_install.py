@@ -293,7 +293,14 @@ def test_the_line_finds_the_launcher_of_the_home(
     [
         (LINE + "stop", True),
         ('h="$HOME/.neosian/bin/neosian-hook"; [ -x "$h" ] || exit 0; exec "$h" claude-code Stop', True),
-        ('h="$HOME/.neosian/bin/neosian-hook"; test -x "$h" && "$h" later shape', True),
+        ('h="$HOME/.neosian/bin/neosian-hook"; my-backup --now; "$h" claude-code stop', False),
+        ('h="$HOME/x/neosian-hook"; [ -x "$h" ] || exit 0; my-backup; exec "$h" claude-code stop', False),
+        ('h="$HOME/x/neosian-hook"; [ -x "$h" ] || exit 0; exec "$h" claude-code stop; my-backup', False),
+        ("h=/opt/bin/neosian-hook; notify-send hi", False),
+        ("~/.neosian/bin/neosian-hook claude-code stop\nmy-backup --now", False),
+        ('~/.neosian/bin/neosian-hook claude-code stop "$(my-backup)"', False),
+        ("~/.neosian/bin/neosian-hook claude-code stop `my-backup`", False),
+        ("~/.neosian/bin/neosian-hook", False),
         ('h=\'/a b\'"\'"\'c/bin/neosian-hook\'; [ -x "$h" ] || exit 0; exec "$h" claude-code stop', True),
         ('"$HOME/.neosian/bin/neosian-hook" claude-code stop', True),
         ("~/.neosian/bin/neosian-hook claude-code stop --scope 'a:b;c'", True),
@@ -453,6 +460,54 @@ def test_a_changed_file_is_kept_beside_it_until_uninstall(run: Run, user_file: P
 
     assert backup.read_text() == '{"model": "opus"}'
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+
+
+def test_settings_that_a_client_emptied_stay_in_their_backup(run: Run, user_file: Path) -> None:
+    user_file.write_text('{"allow": ["precious"]}')
+    run("install", "--write", "--user")
+    user_file.write_text("{}")
+
+    run("install", "--write", "--user")
+    assert run("uninstall", "--write", "--user").code == 0
+
+    assert user_file.read_text() == "{}"
+    assert {path.name: path.read_text() for path in user_file.parent.iterdir()} == {
+        "settings.json": "{}",
+        "settings.json.neosian-backup": '{"allow": ["precious"]}',
+    }
+
+
+def test_settings_that_a_client_removed_stay_in_their_backup(run: Run, user_file: Path) -> None:
+    user_file.write_text('{"allow": ["precious"]}')
+    run("install", "--write", "--user")
+    user_file.unlink()
+
+    run("install", "--write", "--user")
+    run("uninstall", "--write", "--user")
+
+    assert "precious" in user_file.with_name("settings.json.neosian-backup").read_text()
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+@pytest.mark.parametrize("before", [None, '{"model": "opus"}'])
+def test_a_persons_own_file_of_a_backups_name_is_left_alone(
+    run: Run, user_file: Path, before: str | None, is_link: bool
+) -> None:
+    theirs = user_file.with_name("settings.json.neosian-backup")
+    target = user_file.with_name("target") if is_link else theirs
+    target.write_text("mine")
+    if is_link:
+        theirs.symlink_to(target)
+    if before:
+        user_file.write_text(before)
+
+    result = run("install", "--write", "--user")
+    assert (f"As it was before: {theirs}-2" in result.err) is (before is not None)
+    assert run("uninstall", "--write", "--user").code == 0
+
+    assert (theirs.read_text(), theirs.is_symlink()) == ("mine", is_link)
+    assert not user_file.with_name(theirs.name + "-2").exists()
+    assert (user_file.read_text() if user_file.exists() else None) == before
 
 
 OLD = 'h="$HOME/.neosian/bin/neosian-hook"; [ -x "$h" ] || exit 0; exec "$h" claude-code '

@@ -949,3 +949,47 @@ def test_an_entry_gives_its_words_back(client: Client) -> None:
 
     assert client.words(client.entry(words)) == words
     assert client.words({"command": 5, "args": "mcp"})[1:] == []
+
+
+# What goes with it -------------------------------------------------------------------------------
+
+
+def test_who_else_loses_the_server_is_told(run: Run, project: Path) -> None:
+    run("install", "--write")
+    assert "GitHub Copilot CLI reads" not in run("uninstall", "--user").err
+    for words in ([], ["--write"]):
+        said = run("uninstall", *words).err
+        assert f"GitHub Copilot CLI reads {project}/.mcp.json too, and is told of the server no more." in said
+    assert "GitHub Copilot CLI reads" not in run("uninstall").err
+
+
+def test_folders_that_were_made_go_and_no_other(run: Run, home: Path, project: Path) -> None:
+    (project / ".zed").mkdir()
+    for client in ("cursor", "zed"):
+        assert run("install", "--write", client=client).code == 0
+    assert run("install", "--user", "--write", client="cline").code == 0
+    assert health.report(str(home / ".neosian"), "/")["problems"] == []
+    for client in ("cursor", "zed"):
+        assert run("uninstall", "--write", client=client).code == 0
+    assert run("uninstall", "--user", "--write", client="cline").code == 0
+    assert names(project) == [".git", ".zed", "src"]
+    assert names(home / ".cline") == []
+    assert not (home / ".neosian" / "made-folders.json").exists()
+
+
+@pytest.mark.parametrize("note", [b"{", b"[]", b'{"/": 1, "/etc": ["/etc/x"]}', b"\xff"])
+def test_a_note_of_folders_that_is_damaged_harms_nothing(
+    run: Run, home: Path, project: Path, note: bytes
+) -> None:
+    (home / ".neosian").mkdir()
+    (home / ".neosian" / "made-folders.json").write_bytes(note)
+    assert run("install", "--write", client="cursor").code == 0
+    assert run("uninstall", "--write", client="cursor").code == 0
+    assert names(project) == [".git", "src"]
+
+
+def test_a_home_that_takes_no_note_leaves_the_folder(run: Run, home: Path, project: Path) -> None:
+    (home / ".neosian").write_text("a file")
+    assert run("install", "--write", client="cursor").code == 0
+    assert run("uninstall", "--write", client="cursor").code == 0
+    assert names(project / ".cursor") == []

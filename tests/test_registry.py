@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from neosian import cli, switch
+from neosian import cli, registry, switch
 from neosian.scope import user_scope
 from tests.factories import (
     OTHER,
@@ -54,6 +57,10 @@ def folder(home: Home, name: str) -> Path:
 
 def register(home: Home) -> str:
     return (home.user / "projects.toml").read_text("utf-8")
+
+
+def tips(home: Home) -> list[str]:
+    return [git(folder(home, name), "rev-parse", "main") for name in ("shop", "blog")]
 
 
 def is_whole(home: Home) -> bool:
@@ -116,11 +123,57 @@ def test_a_rename_that_was_cut_off_is_finished(home: Home, capsys: Said) -> None
     assert prompts_of(folder(home, "store")) == ["why is login slow?"]
 
 
+CUT_OFF = [
+    "registry._edit_register", "projects.rename_scope", "projects._finish_rename", "projects._rename_landed",
+    "projects._rename_page", "store.Store.note_scope",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("step", CUT_OFF)
+@pytest.mark.parametrize("again", ["asked", "session"])
+def test_a_rename_that_was_killed_goes_on_from_where_it_was(
+    home: Home, capsys: Said, step: str, again: str
+) -> None:
+    code = f"""
+import os
+from neosian import cli, landing, projects, registry, store
+{step} = lambda *given, **named: os._exit(9)
+cli.main(["project", "rename", "shop", "store"])
+"""
+    copies = list((home.path / "spool/landed").glob("*/*"))
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 9
+    if again == "asked":
+        assert say(capsys, "rename", "shop", "store")[0] == 0
+    elif step == CUT_OFF[0]:
+        return  # nothing was done
+    home.talk(THIRD).land("and now?")
+    store = folder(home, "store")
+    assert (folder(home, "shop").exists(), prompts_of(store)) == (False, ["why is login slow?", "and now?"])
+    assert ("proj:store" in (store / "README.md").read_text(), is_whole(home)) == (True, True)
+    assert (store / ".git/neosian/scope").read_text() == f"{user_scope()}/proj:store\n"
+    landed = home.path / "spool/landed"
+    assert not (landed / home.shop.name).exists()
+    assert {path.name for path in copies} <= {path.name for path in landed.glob("*/*")}
+
+
+def test_a_rename_that_finds_the_index_held_says_how_far_it_is(home: Home, capsys: Said) -> None:
+    lock = home.shop / ".git/index.lock"
+    lock.touch()
+    ended, _, err = say(capsys, "rename", "shop", "store")
+    assert (ended, "is called" in err, "Then ask for it once more" in err) == (1, True, True), err
+    (folder(home, "store") / ".git/index.lock").unlink()
+    assert say(capsys, "rename", "shop", "store")[:2] == (0, "shop is called store now.\n")
+    assert "proj:store" in (folder(home, "store") / "README.md").read_text()
+    ended, _, err = say(capsys, "rename", "shop", "store")  # it is done
+    assert (ended, "No project is called 'shop'" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why", "hint"),
     [
         ("nothing", "x", "No project is called 'nothing'; there are: blog, shop.", "neosian project list"),
         ("shop", "blog", "There is a project blog already.", "neosian project merge shop blog"),
+        ("shop", "shop", "shop is called so already.", "neosian project list"),
         ("shop", "Shop 2", "'Shop 2' cannot be a project's name", "neosian project rename OLD shop-2"),
         ("shop", "../x", "'../x' cannot be a project's name", "neosian project rename OLD x"),
         ("shop", "", "'' cannot be a project's name", "neosian project list"),
@@ -236,12 +289,164 @@ def test_what_would_be_lost_with_the_folder_stops_the_merge(home: Home, capsys: 
     assert picture.exists()
 
 
+@pytest.mark.parametrize("kind", ["repository", "link"])
+def test_what_is_no_file_stops_the_merge_before_anything_is_written(
+    home: Home, capsys: Said, kind: str
+) -> None:
+    odd = home.shop / "mod"
+    if kind == "repository":
+        repository(odd, commit=True)
+    else:
+        odd.symlink_to("/etc/hosts")
+    git(home.shop, "add", "mod")
+    git(home.shop, "commit", "-qm", "Odd")
+    before = tips(home)
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, f"mod in {home.shop}" in err, "Nothing was merged" in err) == (1, True, True), err
+    assert (tips(home), odd.exists()) == (before, True)
+    home.talk(OTHER, cwd=home.folder / "blog").land("and one more")
+
+
 def test_branches_and_tags_of_a_person_come_along(home: Home, capsys: Said) -> None:
     git(home.shop, "branch", "idea")
     git(home.shop, "tag", "v1")
     say(capsys, "merge", "shop", "blog")
     said = git(folder(home, "blog"), "for-each-ref", "--format=%(refname)").split()
     assert said == ["refs/heads/main", "refs/heads/shop/idea", "refs/tags/shop/v1"]
+
+
+def refs_of(path: Path) -> dict[str, str]:
+    rows = git(path, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+    return {name: id for name, id in (row.split(" ") for row in rows)}
+
+
+def test_no_ref_of_either_project_is_lost_or_written_over(home: Home, capsys: Said) -> None:
+    blog = folder(home, "blog")
+    for name in ("shop", "shop-2/idea/more"):  # where this project's branches would go
+        git(blog, "branch", name)
+    git(blog, "update-ref", "refs/neosian/review/run-1", "main")
+    git(home.shop, "branch", "idea")
+    git(home.shop, "notes", "add", "-m", "precious")
+    git(home.shop, "update-ref", "refs/backup/x", "main")
+    git(home.shop, "update-ref", "refs/neosian/review/run-1", "main")
+    git(home.shop, "update-ref", "refs/neosian/review/run-2", "main")
+    git(home.shop, "update-ref", "refs/remotes/origin/main", "main")
+    theirs, held = refs_of(home.shop), refs_of(blog)
+    assert say(capsys, "merge", "shop", "blog")[0] == 0
+    came = {name: id for name, id in refs_of(blog).items() if name not in held}
+    assert {name: held[name] for name in held if name != "refs/heads/main"}.items() <= refs_of(blog).items()
+    assert came == {
+        "refs/backup/shop-3/x": theirs["refs/backup/x"],
+        "refs/heads/shop-3/idea": theirs["refs/heads/idea"],
+        "refs/neosian/review/run-1-shop-3": theirs["refs/heads/main"],
+        "refs/neosian/review/run-2": theirs["refs/heads/main"],
+        "refs/notes/shop-3/commits": theirs["refs/notes/commits"],
+        "refs/remotes/shop-3/origin/main": theirs["refs/heads/main"],
+    }
+    assert is_whole(home)
+
+
+def test_a_second_project_of_a_name_takes_no_branch_of_the_first(
+    home: Home, capsys: Said, tmp_path: Path
+) -> None:
+    blog = folder(home, "blog")
+    for number in (1, 2):
+        if number == 2:
+            home.talk(THIRD, cwd=repository(tmp_path / "more" / "shop")).land("another shop")
+        git(home.shop, "checkout", "-qb", "idea")
+        home.committed("idea.md", f"{number}\n")
+        git(home.shop, "checkout", "-q", "main")
+        assert say(capsys, "merge", "shop", "blog")[0] == 0
+    said = [git(blog, "show", f"{name}/idea:idea.md") for name in ("shop", "shop-2")]
+    assert said == ["1", "2"]
+
+
+@pytest.mark.parametrize("name", ["a b", "x.lock", "a..b", "p/branch:q", "@"])
+def test_a_project_with_a_name_that_no_ref_has_can_be_merged(home: Home, capsys: Said, name: str) -> None:
+    text = f"{user_scope()}/proj:{name}"
+    for number, scope in enumerate([text, f"{user_scope()}/proj:blog"]):
+        session = f"{number + 1}" * 8 + "-0000-4000-8000-000000000000"
+        home.talk(session, flags=["--scope", scope]).land(f"turn {number}")
+        home.committed("same.md", f"{number}\n", below=Path(home.store(scope).path))
+    git(home.store(text).path, "branch", "idea")
+    ended, _, err = say(capsys, "merge", name, "blog")
+    blog = folder(home, "blog")
+    assert (ended, sorted(prompts_of(blog))) == (0, ["turn 0", "turn 1", "write a post"]), err
+    assert (len(list(blog.glob("same-from-*.md"))), len(git(blog, "branch").splitlines())) == (1, 2)
+    assert is_whole(home)
+
+
+def test_a_linked_work_tree_stops_the_merge(home: Home, capsys: Said, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    git(home.shop, "worktree", "add", "-q", "--detach", str(tree))
+    (tree / "unsaved.md").write_text("not yet\n")
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "has a work tree elsewhere (tree)" in err, "Nothing was merged" in err) == (1, True, True)
+    assert status(tree) == "?? unsaved.md"
+
+
+def test_remotes_that_do_not_come_along_are_named_without_their_password(home: Home, capsys: Said) -> None:
+    git(home.shop, "remote", "add", "origin", "https://ada:hunter2@host.example/notes.git")
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "the remote origin (host.example/notes)" in err, "hunter2" in err) == (0, True, False), err
+
+
+def test_a_change_that_a_killed_writer_left_comes_along(home: Home, capsys: Said) -> None:
+    base = git(home.shop, "rev-parse", "main")
+    new = git(home.shop, "commit-tree", f"{base}^{{tree}}", "-p", base, "-m", "Left behind")
+    (home.shop / ".git/refs/neosian").mkdir(exist_ok=True)
+    (home.shop / ".git/refs/neosian/next").write_text(new + "\n")
+    say(capsys, "merge", "shop", "blog")
+    assert "Left behind" in subjects(folder(home, "blog"))
+
+
+# the register, which is a person's file
+
+
+def test_a_register_that_cannot_be_edited_stops_the_merge_before_anything_moves(
+    home: Home, capsys: Said
+) -> None:
+    path, before = home.user / "projects.toml", tips(home)
+    path.write_text(register(home).replace("slug =", '"sl\\u0075g" ='))
+    aged(path)
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "a way that neosian does not edit" in err, tips(home)) == (1, True, before), err
+    path.write_text(register(home) + "# typing\n")
+    git(home.user, "add", "projects.toml")
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "is staged" in err, "Nothing was changed" in err, tips(home)) == (1, True, True, before)
+
+
+def test_a_quoted_key_of_the_register_can_be_edited(home: Home, capsys: Said) -> None:
+    path = home.user / "projects.toml"
+    path.write_text(register(home).replace("slug =", '"slug" ='))
+    aged(path)
+    assert say(capsys, "merge", "shop", "blog")[0] == 0
+    assert register(home).count('"slug" = "blog"') == 2
+
+
+def test_a_register_that_is_taken_while_the_merge_lands_is_said_to_be_left(
+    home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = registry._keep_refs
+
+    def keep_while_somebody_commits(*given: Any) -> None:
+        keep(*given)
+        (home.user / ".git/index.lock").touch()
+
+    monkeypatch.setattr(registry, "_keep_refs", keep_while_somebody_commits)
+    ended, _, err = say(capsys, "merge", "shop", "blog")
+    assert (ended, "The turns and documents of shop are in" in err, "Nothing was" in err) == (
+        1,
+        True,
+        False,
+    ), err
+    (home.user / ".git/index.lock").unlink()
+    monkeypatch.undo()
+    monkeypatch.setenv("NEOSIAN_HOME", str(home.path))
+    assert say(capsys, "merge", "shop", "blog")[0] == 0
+    assert (folder(home, "shop").exists(), len(prompts_of(folder(home, "blog")))) == (False, 2)
+    assert is_whole(home)
 
 
 def test_an_edit_that_waits_in_the_folder_lands_first(home: Home, capsys: Said) -> None:
@@ -260,6 +465,13 @@ def test_merging_into_a_project_without_a_memory_yet_is_a_rename(home: Home, cap
     assert prompts_of(folder(home, "new")) == ["why is login slow?"]
     home.talk(SESSION).land("and logout?")
     assert len(prompts_of(folder(home, "new"))) == 2
+
+
+def test_what_a_killed_merge_left_in_the_cache_goes_with_the_next(home: Home, capsys: Said) -> None:
+    left = home.path / "cache/merged-1/.git"
+    left.mkdir(parents=True)
+    say(capsys, "merge", "shop", "blog")
+    assert not list((home.path / "cache").glob("merged-*"))
 
 
 def test_a_merge_that_was_cut_off_is_finished(home: Home, capsys: Said) -> None:

@@ -16,7 +16,7 @@ from neosian.clients import claude_code, mcp_clients
 from neosian.clients import own_memory as own
 from neosian.clients.claude_code import EVENTS
 from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version
-from neosian.clients.mcp_clients import Client, Environ, Switch, Switches, below_home
+from neosian.clients.mcp_clients import PROJECT, Client, Environ, Switch, Switches, below_home
 
 NAME = claude_code.NAME
 TITLE = claude_code.TITLE
@@ -25,7 +25,10 @@ ADVICE = (
     "User level (--user) is advised: one install then serves every project, and Claude Code started in a "
     "subdirectory of a project reads no project hooks."
 )
-TRUST = ""
+TRUST = {
+    PROJECT: "Claude Code runs what a project brings only when you say so: start claude there, trust the folder, and "
+    "let it use the project's MCP server when it asks."
+}
 VERIFIED = True
 FORGIVING: Version = (2, 1, 332)  # the oldest seen to skip one bad hook entry and keep the rest of the file
 

@@ -8,8 +8,10 @@ from neosian.clients import codex
 from neosian.clients import own_memory as own
 from neosian.clients.hook_files import GROUPS, HookFile, version_in
 from neosian.clients.mcp_clients import (
+    PROJECT,
     SERVER,
     TOML,
+    USER,
     Client,
     Environ,
     Switch,
@@ -27,7 +29,8 @@ ADVICE = (
     "User level (--user) is advised: one install and one review then serve every project. A project's hooks run only "
     "where the project is trusted, and are reviewed anew when it moves."
 )
-TRUST = "Codex runs no hook that you have not reviewed, and does not say so: start codex, say /hooks, and trust ours."
+_REVIEW = "Codex runs no hook that you have not reviewed, and does not say so: start codex, say /hooks, and trust ours."
+TRUST = {USER: _REVIEW, PROJECT: _REVIEW}
 VERIFIED = True
 version = version_in
 

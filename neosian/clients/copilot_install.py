@@ -12,6 +12,7 @@ from neosian.clients import own_memory as own
 from neosian.clients.hook_files import OWN, HookFile, version_in
 from neosian.clients.mcp_clients import (
     JSON,
+    PROJECT,
     Client,
     Environ,
     below_home,
@@ -23,10 +24,10 @@ NAME = copilot_cli.NAME
 TITLE = copilot_cli.TITLE
 PROGRAM = "copilot"
 ADVICE = "VS Code and the cloud agent read a project's .github/hooks too; where neosian is not, its lines do nothing."
-TRUST = (
-    "A project's hooks and MCP servers run in a trusted folder only: start copilot there and say yes to its question, "
-    "or give a single run --trust-folder. The user's own run without."
-)
+TRUST = {
+    PROJECT: "A project's hooks and MCP servers run in a trusted folder only: start copilot there and say yes to its "
+    "question, or give a single run --trust-folder. The user's own run without."
+}
 VERIFIED = True
 version = version_in
 
@@ -61,5 +62,5 @@ MCP = Client(
     format=JSON,
     entry=program_and_arguments,
     words=of_program_and_arguments,
-    note="Claude Code reads the same .mcp.json of a project: one entry serves both.",
+    project_note="Claude Code reads the same .mcp.json of a project: one entry serves both.",
 )

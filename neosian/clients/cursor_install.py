@@ -1,4 +1,4 @@
-"""Cursor's settings: where its hooks and its MCP servers stand. From its documentation, not run."""
+"""Cursor's settings: where its hooks and its MCP servers stand. From its documentation and its package, not run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from neosian.clients import own_memory as own
 from neosian.clients.hook_files import FLAT, HookFile, version_in
 from neosian.clients.mcp_clients import (
     JSON,
+    PROJECT,
     Client,
     Environ,
     below_home,
@@ -24,7 +25,9 @@ ADVICE = (
     "User level (--user) is advised: one install then serves every project. Where Cursor is set to run Claude Code's "
     "hooks too, what comes through both lines is recorded once."
 )
-TRUST = "Cursor runs a project's hooks only in a workspace that you trust: open the folder in it and say so."
+TRUST = {
+    PROJECT: "Cursor runs a project's hooks only in a workspace that you trust: open the folder in it and say so."
+}
 VERIFIED = False
 version = version_in
 own_memory = own.none
@@ -54,5 +57,5 @@ MCP = Client(
     format=JSON,
     entry=program_and_arguments,
     words=of_program_and_arguments,
-    note=unverified(TITLE),
+    note=unverified(TITLE, source="its documentation and its published package"),
 )

@@ -10,6 +10,7 @@ from neosian.clients import own_memory as own
 from neosian.clients.hook_files import GROUPS, HookFile, version_in
 from neosian.clients.mcp_clients import JSON_WITH_COMMENTS as WITH_COMMENTS
 from neosian.clients.mcp_clients import (
+    PROJECT,
     SERVER,
     Client,
     Environ,
@@ -30,11 +31,11 @@ ADVICE = (
     "User level (--user) is advised: one install then serves every project, and Gemini CLI reads a project's "
     "settings only where it was started in that folder, and only where the folder is trusted."
 )
-TRUST = (
-    "Gemini CLI runs a project's hooks and MCP servers only in a folder that you trust: start `gemini` there once and "
-    "say so when it asks, or set GEMINI_CLI_TRUST_WORKSPACE=true (--skip-trust is not enough). Hooks of the user's "
-    "settings need no trust."
-)
+TRUST = {
+    PROJECT: "Gemini CLI runs a project's hooks and MCP servers only in a folder that you trust: start `gemini` there "
+    "once and say so when it asks, or set GEMINI_CLI_TRUST_WORKSPACE=true (--skip-trust is not enough). Hooks of the "
+    "user's settings need no trust."
+}
 VERIFIED = True
 version = version_in
 
@@ -112,6 +113,6 @@ MCP = Client(
     format=WITH_COMMENTS,
     entry=program_and_arguments,
     words=of_program_and_arguments,
+    project_note="Gemini CLI starts a project's servers only in a folder that you trust.",
     switches=_SWITCHES,
-    note="Gemini CLI starts a project's servers only in a folder that you trust.",
 )

@@ -22,9 +22,11 @@ Version = tuple[int, int, int]
 Line = Callable[[str], str]
 """A verb's hook line."""
 
+_MOST_EVENTS = 100
 _PLACEHOLDER = re.compile(r"@NEOSIAN (\w+)@")
 _QUOTED_PLACEHOLDER = re.compile(rf'"{_PLACEHOLDER.pattern}"')
-_LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+# One that nobody closed reaches to the end of its line: were it no match, each quote in it would be tried anew.
+_LITERAL = re.compile(r'"(?:[^"\\\n]++|\\.)*+(?:"|\\?(?=\n|\Z))')
 
 
 class Problem(NamedTuple):
@@ -150,9 +152,8 @@ class JsonHooks:
         return {event: items for event, items in found.items() if items}
 
     def merge(self, text: str, wanted: Mapping[str, Any]) -> str:
-        for event in self.owned(text):
-            if event not in wanted:
-                text = self._strip_event(text, event)
+        old = [event for event in self.owned(text) if event not in wanted]
+        text = settings.remove_all(text, self._places(_hooks(text), old))
         for key, value in self.top.items():
             if key not in settings.parse(text):
                 text = settings.insert(text, (key,), value)
@@ -161,16 +162,16 @@ class JsonHooks:
         return text
 
     def again(self, text: str, owned: Mapping[str, list[Any]]) -> str:
+        if len(owned) > _MOST_EVENTS:
+            raise ValueError("no release of ours has hooks for so many events")
         return self.merge(text, {event: items[0] for event, items in owned.items()})
 
     def strip(self, text: str) -> str:
         """The text without our hooks, and without the lists that held nothing else."""
+        hooks = _hooks(text)
         events = self.owned(text)
-        for event in events:
-            text = self._strip_event(text, event)
-        if events and not _hooks(text):
-            text = settings.remove(text, ("hooks",))
-        return text
+        text = settings.remove_all(text, self._places(hooks, events))
+        return settings.remove(text, ("hooks",)) if events and not _hooks(text) else text
 
     def is_empty(self, text: str) -> bool:
         return settings.parse(text) in ({}, dict(self.top))
@@ -226,17 +227,25 @@ class JsonHooks:
         return self._strip_event(text, event, keep)
 
     def _strip_event(self, text: str, event: str, keep: tuple[int, int] | None = None) -> str:
-        """Take our hooks of one event away, but for the one at ``keep`` (item, hook in it); from the back, so that
-        the numbers hold."""
-        items = _list(_hooks(text)[event])
-        for n in reversed(range(len(items))):
-            drop = [m for m in self._ours_in(items[n]) if (n, m) != keep]
-            if drop and len(drop) == len(self._entries(items[n])):
-                text = settings.remove(text, ("hooks", event, n))
-                continue
-            for m in reversed(drop):
-                text = settings.remove(text, ("hooks", event, n, "hooks", m))
-        return text if _hooks(text)[event] else settings.remove(text, ("hooks", event))
+        """Take our hooks of one event away, but for the one at ``keep`` (item, hook in it)."""
+        return settings.remove_all(text, self._places(_hooks(text), [event], keep))
+
+    def _places(
+        self, hooks: Mapping[str, Any], events: Iterable[str], keep: tuple[int, int] | None = None
+    ) -> Iterator[settings.Path]:
+        """What goes with our hooks of some events, but for the one at ``keep``: a hook, an item or a list that holds
+        nothing else."""
+        for event in events:
+            paths: list[settings.Path] = []
+            items = _list(hooks[event])
+            for n, item in enumerate(items):
+                drop = [m for m in self._ours_in(item) if (n, m) != keep]
+                if drop and len(drop) == len(self._entries(item)):
+                    paths.append(("hooks", event, n))
+                else:
+                    paths += [("hooks", event, n, "hooks", m) for m in drop]
+            is_whole = len([path for path in paths if len(path) == 3]) == len(items)
+            yield from [("hooks", event)] if is_whole else paths
 
     def _entries(self, item: Any) -> list[Any]:
         if not self.grouped:

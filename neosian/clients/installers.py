@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol, cast
 
 from neosian.clients import GUESTS, INSTALLERS, MODULES, loaded
@@ -18,8 +19,8 @@ class Installer(Protocol):
     """What starts it on the command line, "" for an app."""
     ADVICE: str
     """What a person should know before hooks go into a project's file."""
-    TRUST: str
-    """The step that a person has to take before the client runs them; "" where there is none."""
+    TRUST: Mapping[str, str]
+    """By level the step that a person has to take before the client runs what stands there; none where it just does."""
     VERIFIED: bool
     """Whether it was tried with the client, and is not from documentation alone."""
     HOOKS: HookFile | None
@@ -45,6 +46,11 @@ SERVED = tuple(INSTALLERS)
 def installer(client: str) -> Installer:
     """The module of one client."""
     return cast(Installer, loaded(INSTALLERS[client]))
+
+
+def trust(client: str, level: str) -> str:
+    """What a person has to do before a client runs what stands at a level; "" where nothing is."""
+    return installer(client).TRUST.get(level, "")
 
 
 def hooks_of(client: str) -> HookFile:

@@ -26,7 +26,7 @@ NAME = kimi_code.NAME
 TITLE = kimi_code.TITLE
 PROGRAM = "kimi"
 ADVICE = ""
-TRUST = ""
+TRUST: dict[str, str] = {}
 VERIFIED = True
 version = version_in
 own_memory = own.none
@@ -84,5 +84,5 @@ MCP = Client(
     format=JSON,
     entry=program_and_arguments,
     words=of_program_and_arguments,
-    note="Kimi Code starts a project's servers in a trusted folder only: say yes to its question there.",
+    project_note="Kimi Code starts a project's servers in a trusted folder only: say yes to its question there.",
 )

@@ -19,6 +19,9 @@ SERVER = "neosian-memory"
 FOLDER = "<folder>"
 """In the path of a switch: the project's folder."""
 
+USER, PROJECT = "user", "project"
+"""The levels of a client's settings."""
+
 Environ = Mapping[str, str]
 Entry = dict[str, Any]
 
@@ -91,6 +94,8 @@ class Client:
     """The words of the command in an entry, whatever a person wrote there."""
     note: str = ""
     """What is said wherever the row is shown."""
+    project_note: str = ""
+    """What is said beside it of a project's file."""
     adds: str = ""
     removes: str = ""
     """The client's own commands for an entry, where its file is better left to them."""
@@ -210,9 +215,9 @@ def app_folder(environ: Environ, name: str, platform: str) -> str:
     return os.path.join(config_folder(environ), name)
 
 
-def unverified(title: str, *more: str) -> str:
+def unverified(title: str, *more: str, source: str = "its documentation") -> str:
     """What is said wherever a row is shown that nobody has tried."""
-    return " ".join([f"Not verified: what is known of {title} here comes from its documentation.", *more])
+    return " ".join([f"Not verified: what is known of {title} here comes from {source}.", *more])
 
 
 def config_folder(environ: Environ) -> str:

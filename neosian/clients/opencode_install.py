@@ -11,7 +11,9 @@ from neosian.clients import own_memory as own
 from neosian.clients.hook_files import OWN, HookFile, version_in
 from neosian.clients.mcp_clients import (
     JSON_WITH_COMMENTS,
+    PROJECT,
     SERVER,
+    USER,
     Client,
     Entry,
     Environ,
@@ -25,10 +27,11 @@ NAME = opencode.NAME
 TITLE = opencode.TITLE
 PROGRAM = "opencode"
 ADVICE = ""
-TRUST = (
+_FETCHES = (
     "Start OpenCode once with a network: with its first plugin it fetches a package of its own before it begins, half "
     "a minute once; without a network each start takes more than a minute."
 )
+TRUST = {USER: _FETCHES, PROJECT: _FETCHES}
 VERIFIED = True
 version = version_in
 own_memory = own.none

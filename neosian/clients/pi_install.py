@@ -10,6 +10,7 @@ from neosian.clients import pi
 from neosian.clients.hook_files import OWN, HookFile, version_in
 from neosian.clients.mcp_clients import (
     JSON,
+    PROJECT,
     Client,
     Entry,
     Environ,
@@ -25,10 +26,10 @@ ADVICE = (
     "User level (--user) is advised: Pi loads a project's extensions from the folder that it is started in, from none "
     "above it."
 )
-TRUST = (
-    "Start Pi and trust the project when it asks, or start it with --approve: until then it skips what stands in a "
-    "project's .pi folder, without a word."
-)
+TRUST = {
+    PROJECT: "Start Pi and trust the project when it asks, or start it with --approve: until then it skips what "
+    "stands in a project's .pi folder, without a word."
+}
 VERIFIED = True
 version = version_in
 own_memory = own.none

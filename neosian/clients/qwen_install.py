@@ -9,6 +9,7 @@ from neosian.clients import qwen_code
 from neosian.clients.hook_files import GROUPS, HookFile, version_in
 from neosian.clients.mcp_clients import JSON_WITH_COMMENTS as WITH_COMMENTS
 from neosian.clients.mcp_clients import (
+    PROJECT,
     Client,
     Environ,
     Switch,
@@ -27,10 +28,10 @@ ADVICE = (
     "User level (--user) is advised: one install then serves every project, and Qwen Code reads a project's settings "
     "only where it was started in that folder."
 )
-TRUST = (
-    "Where folder trust is switched on in Qwen Code (it is off at first), a project's hooks run only in a folder that "
-    "you trust: start `qwen` there once and say so when it asks."
-)
+TRUST = {
+    PROJECT: "Where folder trust is switched on in Qwen Code (it is off at first), a project's hooks run only in a "
+    "folder that you trust: start `qwen` there once and say so when it asks."
+}
 VERIFIED = True
 version = version_in
 
@@ -91,6 +92,6 @@ MCP = Client(
     entry=program_and_arguments,
     words=of_program_and_arguments,
     calls_itself="qwen-cli",
+    project_note="At its next start in a project Qwen Code asks whether the project's server may run.",
     switches=_SWITCHES,
-    note="At its next start in a project Qwen Code asks whether the project's server may run.",
 )

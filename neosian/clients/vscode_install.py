@@ -13,6 +13,7 @@ from neosian.clients import vscode
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
     JSON_WITH_COMMENTS,
+    PROJECT,
     Client,
     Environ,
     app_folder,
@@ -25,9 +26,9 @@ NAME = vscode.NAME
 TITLE = vscode.TITLE
 PROGRAM = "code"
 ADVICE = ""
-TRUST = (
-    "VS Code runs what a project brings only in a workspace that you trust: open the folder in it and say so."
-)
+TRUST = {
+    PROJECT: "VS Code runs what a project brings only in a workspace that you trust: open the folder in it and say so."
+}
 VERIFIED = False
 HOOKS = None
 version = version_in

@@ -9,6 +9,7 @@ from neosian.clients import own_memory as own
 from neosian.clients.hook_files import version_in
 from neosian.clients.mcp_clients import (
     JSON_WITH_COMMENTS,
+    PROJECT,
     Client,
     Environ,
     app_folder,
@@ -23,7 +24,7 @@ NAME = "zed"
 TITLE = "Zed"
 PROGRAM = "zed"
 ADVICE = ""
-TRUST = "Zed starts a project's servers only in a worktree that you trust."
+TRUST = {PROJECT: "Zed starts a project's servers only in a worktree that you trust."}
 VERIFIED = False
 HOOKS = None
 version = version_in

@@ -97,6 +97,8 @@ def _merge(args: argparse.Namespace, home: str) -> int:
         )
     for path in done.merged:
         output.note(f"Both had changed {path}: it holds what both say.")
+    for name, url in done.remotes.items():
+        output.note(f"{args.old} had the remote {name} ({url}), which {args.new} does not get.")
     if done.adopted:
         output.note(f"Edits that lay in the folders landed first: {', '.join(done.adopted)}.")
     _tell_spelled_out(args.old)

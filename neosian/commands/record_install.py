@@ -7,7 +7,8 @@ import os
 import shlex
 
 from neosian import install, merging
-from neosian.clients.installers import RECORDED, Installer, hooks_of, installer
+from neosian.clients.installers import RECORDED, Installer, hooks_of, installer, trust
+from neosian.clients.mcp_clients import PROJECT, USER
 from neosian.commands import _installing
 from neosian.errors import UsageError
 
@@ -137,7 +138,7 @@ def _before_hooks_run(args: argparse.Namespace, client: Installer) -> list[str]:
     """What a person should know of the place, and what the client wants to be told first."""
     return [
         *([client.ADVICE] if client.ADVICE and not _wish(args).user else []),
-        *filter(None, [client.TRUST]),
+        *filter(None, [trust(client.NAME, USER if _wish(args).user else PROJECT)]),
     ]
 
 

@@ -13,7 +13,7 @@ from neosian import output, setup, wiring
 from neosian.clients.installers import SERVED, installer
 from neosian.commands import _installing
 from neosian.errors import NeosianError, UsageError
-from neosian.setup import BY_HAND, CHANGE, LATER, LEFT_OUT, REFUSED, RIGHT, Step
+from neosian.setup import BY_HAND, CHANGE, LATER, LEFT_OUT, REFUSED, RIGHT, SHARED, WIRED, Step
 
 _WHAT = {wiring.HOOKS: "hooks", wiring.SERVER: "MCP server"}
 
@@ -33,7 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--write", action="store_true", help="write it, and do not ask")
     parser.add_argument(
-        "--uninstall", action="store_true", help="take all of it back; what was recorded stays"
+        "--uninstall",
+        action="store_true",
+        help="take all of it back, also from the project around here; what was recorded stays",
     )
     parser.add_argument(
         "--memory",
@@ -55,44 +57,94 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _install(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
-    steps = setup.plan_setup(wish, os.environ, cwd)
+    steps = planned = setup.plan_setup(wish, os.environ, cwd)
     if not steps:
         known = ", ".join(installer(name).TITLE for name in SERVED)
         raise NeosianError(f"No client was found here; known are: {known}.", "neosian setup --client NAME")
-    is_written = args.write or (_show_plan(args, wish, cwd, steps) and _asked("Write this?"))
+    is_written = args.write
+    if not (args.json or args.write):
+        has_work = _show_plan(args, wish, cwd, steps)
+        _advise(steps)
+        is_written = has_work and _asked("Write this?")
     if is_written:
-        setup.write_launcher(wish)
+        if setup.needs_launcher(steps):
+            setup.write_launcher(wish)
         steps = setup.carry_out(steps, wish, os.environ, cwd, is_install=True)
         _tell(args, steps, "written")
     if args.json:
         output.as_json(_as_json(args, wish, cwd, steps))
-    else:
-        _guide(args, wish, cwd, steps, is_written)
+    elif args.write:
+        _advise(steps)
+        if left := _left_alone(wish, cwd, steps):
+            output.note(left)
+        _say_next(steps)
+    elif is_written:
+        _say_refused(_refused_since(planned, steps))
+        _say_next(steps)
+    elif not _is_asking():
+        output.note(f"To write it: {_again(args)}")
     return _status(args, steps) if is_written else 0
 
 
 def _uninstall(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> int:
-    steps = setup.plan_removal(wish, os.environ, cwd)
-    is_written = args.write or (_show_plan(args, wish, cwd, steps) and _asked(_question(args)))
+    if args.memory:
+        setup.check_home(wish)
+    steps = planned = setup.plan_removal(wish, os.environ, cwd)
+    elsewhere = _elsewhere(args, wish, cwd)
+    is_written = args.write
+    if not (args.json or args.write):
+        has_work = _show_plan(args, wish, cwd, steps)
+        _say_refused(steps)
+        _say_elsewhere(elsewhere)
+        is_written = has_work and _asked(_question(args))
     gone: list[str] = []
     if is_written:
         steps = setup.carry_out(steps, wish, os.environ, cwd, is_install=False)
         _tell(args, steps, "taken out")
-        if _takes_launcher(args) and setup.remove_launcher(wish):
+        stays = args.memory and any(step.state == REFUSED for step in steps)
+        if stays:
+            output.note("The home stays, with all that was recorded, while a file of a client does.")
+        elif _takes_launcher(args) and setup.remove_launcher(wish):
             gone.append(str(setup.launcher(wish)))
-        if args.memory:
-            gone.append(setup.forget(wish))
+        if args.memory and not stays and (home := setup.forget(wish)):
+            gone.append(home)
     if args.json:
-        output.as_json({**_as_json(args, wish, cwd, steps), "removed": gone})
+        output.as_json({**_as_json(args, wish, cwd, steps), "removed": gone, "elsewhere": elsewhere})
     elif is_written:
         for path in gone:
             output.text(f"removed: {path}")
-        _say_refused(steps)
+        _say_refused(steps if args.write else _refused_since(planned, steps))
+        if args.write:
+            _say_elsewhere(elsewhere)
         if not args.memory and setup.launcher(wish).parent.parent.exists():
             output.note("What was recorded stays; it goes with: neosian setup --uninstall --memory --write")
     elif not _is_asking():
         output.note(f"To take it out: {_again(args)}")
     return _status(args, steps) if is_written else 0
+
+
+def _refused_since(planned: Sequence[Step], steps: Sequence[Step]) -> list[Step]:
+    """The steps that were refused only when they were taken: the others were told before the question."""
+    return [step for before, step in zip(planned, steps, strict=True) if step.state != before.state]
+
+
+def _elsewhere(args: argparse.Namespace, wish: setup.Wish, cwd: str) -> list[dict[str, str]]:
+    """The other projects in whose files something of ours stays, each with the command for it."""
+    if wish.project:
+        return []
+    try:
+        folders = setup.elsewhere(wish, os.environ, cwd)
+    except NeosianError as error:
+        output.note(f"warning: {error} So nobody looked for other projects.")
+        return []
+    clients = [word for name in wish.clients for word in ("--client", name)]
+    words = ["neosian", "setup", "--uninstall", *clients, "--project"]
+    return [{"folder": each, "try": shlex.join([*words, each, "--write"])} for each in folders]
+
+
+def _say_elsewhere(projects: Sequence[dict[str, str]]) -> None:
+    for each in projects:
+        output.note(f"The project in {each['folder']} keeps what stands in its files.\n  try: {each['try']}")
 
 
 def _takes_launcher(args: argparse.Namespace) -> bool:
@@ -109,35 +161,35 @@ def _question(args: argparse.Namespace) -> str:
 
 def _show_plan(args: argparse.Namespace, wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> bool:
     """Show the steps with their differences; whether there is anything to do."""
-    if args.json:
-        return False
     output.text(_table(steps, "would be taken out" if args.uninstall else "would be written"))
     changes = [step for step in steps if step.state == CHANGE]
-    for step in changes:
-        if step.plan:
-            output.text("\n" + setup.difference(step.plan))
+    for difference in dict.fromkeys(setup.difference(step.plan) for step in changes if step.plan):
+        output.text("\n" + difference)
     launcher = setup.launcher(wish)
     if args.uninstall:
         if _takes_launcher(args) and launcher.exists():
             output.text(f"\nThe launcher would go: {launcher}")
         if args.memory:
             output.text(f"The home would go, with all that was recorded: {launcher.parent.parent}")
-        return bool(changes) or launcher.exists() or args.memory
+        return bool(changes) or (_takes_launcher(args) and launcher.exists()) or args.memory
     output.text(f"\nThe launcher that the hooks call: {launcher}")
     if left := _left_alone(wish, cwd, steps):
         output.text(left)
-    return bool(changes)
+    return setup.needs_launcher(steps) and (bool(changes) or setup.lacks_launcher(wish))
 
 
 def _table(steps: Sequence[Step], verb: str) -> str:
     states = {
         CHANGE: verb, RIGHT: "right already", BY_HAND: "by its own command", LATER: "not started yet",
-        LEFT_OUT: "left out", REFUSED: "refused",
+        LEFT_OUT: "left out", SHARED: "stays", REFUSED: "refused",
     }  # fmt: skip
     rows = [
-        (installer(step.client).TITLE, _WHAT[step.kind], step.level, states[step.state], step.file)
+        (
+            ", ".join(map(_name, (step.client, *step.others))),
+            _WHAT[step.kind], step.level, states[step.state], step.file,
+        )
         for step in steps
-    ]
+    ]  # fmt: skip
     return (
         output.table(rows, ("client", "what", "level", "", "file"))
         if rows
@@ -145,45 +197,41 @@ def _table(steps: Sequence[Step], verb: str) -> str:
     )
 
 
+def _name(client: str) -> str:
+    """A client's title, marked where nobody tried it."""
+    known = installer(client)
+    return known.TITLE if known.VERIFIED else f"{known.TITLE} (unverified)"
+
+
 def _tell(args: argparse.Namespace, steps: Sequence[Step], verb: str) -> None:
     if not args.json:
         output.text(_table(steps, verb))
 
 
-def _guide(
-    args: argparse.Namespace, wish: setup.Wish, cwd: str, steps: Sequence[Step], is_written: bool
-) -> None:
+def _advise(steps: Sequence[Step]) -> None:
     """What a person has to know and to do beside what is written."""
     for warning in dict.fromkeys(
-        warning
-        for step in steps
-        if step.plan and step.state in (CHANGE, RIGHT)
-        for warning in step.plan.warnings
+        warning for step in steps if step.plan and step.state in WIRED for warning in step.plan.warnings
     ):
         output.note(f"warning: {warning}")
     _say_refused(steps)
-    for client in _wired(steps):
-        if trust := setup.trust(client):
-            title = installer(client).TITLE
-            output.note(trust if title in trust else f"{title}: {trust}")
-    if args.write and (left := _left_alone(wish, cwd, steps)):
-        output.note(left)
-    if not is_written and not _is_asking():
-        output.note(f"To write it: {_again(args)}")
-    elif is_written and (started := [step for step in steps if step.state == CHANGE]):
-        backups = [step.plan.backup_file for step in started if step.plan and step.plan.backup is not None]
-        if backups:
-            output.note(f"As the files were before: {', '.join(dict.fromkeys(backups))}")
+    for client, trust in setup.trusts(steps).items():
+        title = installer(client).TITLE
+        output.note(trust if title in trust else f"{title}: {trust}")
+
+
+def _say_next(steps: Sequence[Step]) -> None:
+    """What to do with what was written."""
+    started = [step.plan for step in steps if step.plan and step.state == CHANGE]
+    if backups := [plan.backup_file for plan in started if plan.backup is not None]:
+        output.note(f"As the files were before: {', '.join(dict.fromkeys(backups))}")
+    if started:
         output.note("next: start a client anew, say something, then see neosian status")
-
-
-def _wired(steps: Sequence[Step]) -> list[str]:
-    return list(dict.fromkeys(step.client for step in steps if step.state in (CHANGE, RIGHT, BY_HAND)))
 
 
 def _left_alone(wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> str:
     """The line of the plan about memories that go on beside ours; "" where there are none."""
-    memories = setup.own_memories(_wired(steps), wish, os.environ, cwd)
+    memories = setup.own_memories(setup.wired(steps), wish, os.environ, cwd)
     return (
         f"Left alone, memories that the clients keep themselves: {'; '.join(memories)}." if memories else ""
     )
@@ -192,26 +240,29 @@ def _left_alone(wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> str:
 def _say_refused(steps: Sequence[Step]) -> None:
     """The steps that somebody else has to take, and why."""
     for step in steps:
-        if step.state in (BY_HAND, LATER, LEFT_OUT, REFUSED):
-            said = f"{installer(step.client).TITLE}, {_WHAT[step.kind]}: {step.why}"
-            output.note(said + (f"\n  try: {step.hint}" if step.hint else ""))
+        if step.state in (BY_HAND, LATER, LEFT_OUT, SHARED, REFUSED):
+            said = [f"{_name(step.client)}, {_WHAT[step.kind]}: {step.why}"]
+            said += [f"  try: {step.hint}"] if step.hint else []
+            said += [f"  to print what belongs there: {step.prints}"] if step.prints else []
+            output.note("\n".join(said))
 
 
 def _as_json(args: argparse.Namespace, wish: setup.Wish, cwd: str, steps: Sequence[Step]) -> dict[str, Any]:
-    clients = list(dict.fromkeys(step.client for step in steps))
     return {
         "written": bool(args.write), "launcher": str(setup.launcher(wish)),
         "steps": [
             {
-                "client": step.client, "what": step.kind, "level": step.level, "file": step.file or None,
+                "client": step.client, "others": list(step.others), "verified": installer(step.client).VERIFIED,
+                "what": step.kind, "level": step.level, "file": step.file or None,
                 "state": step.state, "why": step.why, "try": step.hint,
+                "prints": step.prints, "paste": setup.fragment(step),
                 "warnings": list(step.plan.warnings) if step.plan else [],
                 "diff": setup.difference(step.plan) if step.plan and step.state == CHANGE else "",
             }
             for step in steps
         ],
-        "trust": {name: said for name in clients if (said := setup.trust(name))},
-        "own_memories": setup.own_memories(clients, wish, os.environ, cwd),
+        "trust": setup.trusts(steps) if not args.uninstall else {},
+        "own_memories": setup.own_memories(setup.wired(steps), wish, os.environ, cwd),
     }  # fmt: skip
 
 
