@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from neosian import files, made, scope, settings
 from neosian.errors import NeosianError, UsageError
 
 BACKUP = ".neosian-backup"
+_BLANKS = bytes.maketrans(b"{}[](),;:", b" " * 9)
 _MOST_BACKUPS = 9  # that are looked at on the way back
 
 
@@ -405,12 +407,10 @@ def _is_plain(name: str) -> bool:
 
 
 def _is_within(old: bytes | None, new: bytes | None) -> bool:
-    """Whether all that ``old`` says stands in ``new``, line by line, but for brackets and commas."""
-    if old is None:
-        return False
-    lines = {line.strip().rstrip(b",") for line in (new or b"").splitlines()}
-    return all(
-        line.strip().rstrip(b",") in lines
-        for line in old.splitlines()
-        if line.strip(b" \t{}[](),;\xef\xbb\xbf")
-    )
+    """Whether all that ``old`` says stands in ``new``, word by word, but for brackets and commas."""
+    return old is not None and _words(old) <= _words(new or b"")
+
+
+def _words(text: bytes) -> Counter[bytes]:
+    """The words of settings, and how often each stands there, however they are laid out."""
+    return Counter(text.removeprefix(b"\xef\xbb\xbf").translate(_BLANKS).split())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
-from shlex import quote
 
 from neosian import config, files, publish, scope
 from neosian.draft import Draft
@@ -63,6 +61,8 @@ def _store_in(home: str, name: str) -> Store | None:
 
 def strays(home: str) -> list[NeosianError]:
     """What looks like a scope among the scopes and is none, each as the sentence and the hint to tell."""
+    from shlex import quote  # a hook has no time for it, and nothing to tell here
+
     found: list[NeosianError] = []
     for name in files.names(os.path.join(home, "scopes")):
         path, store = os.path.join(home, "scopes", name), _store_in(home, name)
@@ -165,10 +165,10 @@ def follow_rename(home: str, project: Project) -> None:
     if store.exists:
         old = noted_scope(store.repo.private)
         if old and old != store.scope and is_half_renamed(open_store(home, old), store):
-            with suppress(
-                NeosianError
-            ):  # the page can wait: whoever lands in the scope tells what is wrong there
+            try:
                 rename_scope(home, open_store(home, old), store)
+            except NeosianError:
+                pass  # the page can wait: whoever lands in the scope tells what is wrong there
         return
     registered = known(home)
     for other in stores(home):

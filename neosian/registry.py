@@ -69,8 +69,8 @@ class Project:
 @dataclass
 class Merged:
     """What became of two projects that are one now. ``both``: documents that both had, in different words, each with
-    the path at which the source's is kept; ``commit``: the merge, None where there was nothing to merge; ``remotes``: the
-    source's, with their addresses, which do not come along."""
+    the path at which the source's is kept; ``commit``: the merge, None where there was nothing to merge; ``remotes``:
+    the source's, with their addresses, which do not come along."""
 
     commit: str | None = None
     both: dict[str, str] = field(default_factory=dict)
@@ -291,8 +291,8 @@ def _check_source(store: Store) -> None:
     left = [os.fsdecode(row)[3:] for row in said.split(b"\0") if row]
     if left:
         raise NeosianError(
-            f"{where} holds what is not committed: {_named(left)}. Nothing was merged. What was saved just now is committed in"
-            " two seconds; for other files see the status.",
+            f"{where} holds what is not committed: {_named(left)}. Nothing was merged. What was saved just now is"
+            " committed in two seconds; for other files see the status.",
             f"git -C {where} status",
         )
     if repo.ref("refs/stash"):
@@ -302,7 +302,8 @@ def _check_source(store: Store) -> None:
     _check_files(store)
     if trees := files.names(os.path.join(repo.git_dir, "worktrees")):
         raise NeosianError(
-            f"{where} has a work tree elsewhere ({_named(trees)}), which would lose its repository. Nothing was merged.",
+            f"{where} has a work tree elsewhere ({_named(trees)}), which would lose its repository. Nothing was"
+            " merged.",
             f"git -C {quote(where)} worktree list",
         )
     if inner := files.names(os.path.join(repo.git_dir, "modules")):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from shlex import quote
 
 from neosian import __version__, files, publish
 from neosian.draft import Draft, Signature
@@ -298,6 +297,8 @@ class ElsewhereError(NeosianError):
         led = files.strange(git_dir, 4096).partition("\n")[0].removeprefix("gitdir:").strip()
         real = os.path.join(path, led) if led else ""
         is_whole = os.path.isdir(os.path.join(real, "objects")) if real else False
+        from shlex import quote  # a hook has no time for it as long as all is well
+
         words = ("rm", git_dir, "&&", "mv", real, git_dir) if is_whole else ("mv", file, "SOMEWHERE-ELSE")
         super().__init__(
             f"{file} is no folder, so nothing is read or written there; what belongs there waits in the spool.",

@@ -130,7 +130,7 @@ def test_a_person_s_line_in_a_note_of_the_dream_s_stays_theirs(
     held(shop, "Deploys need a green build, remember that", first=2)
     two = "Deploys need a green build."
     server.replies = [
-        edits(replace(MADE["path"], "never on a Friday.", f"never on a Friday.\n{two}", f"{TWO}#1"))
+        edits(replace(MADE["path"], "of the checkout.\n", f"of the checkout.\n\n{two}\n", f"{TWO}#1"))
     ]
     dream(capsys)
     inserted = text_of(shop, "project/deploy.md")

@@ -317,7 +317,7 @@ def test_branches_and_tags_of_a_person_come_along(home: Home, capsys: Said) -> N
 
 def refs_of(path: Path) -> dict[str, str]:
     rows = git(path, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-    return {name: id for name, id in (row.split(" ") for row in rows)}
+    return dict(row.split(" ") for row in rows)
 
 
 def test_no_ref_of_either_project_is_lost_or_written_over(home: Home, capsys: Said) -> None:

@@ -264,12 +264,15 @@ def _tell(wiki: Wiki, report: Report, is_quiet: bool) -> None:
             output.note(f"There is nothing new to dream in {report.scope}.")
         if report.warm:
             output.note(_still_warm(report.warm))
+    left = report.left
     for name, why in report.failed:
-        if why != report.stopped:
+        if why == report.stopped:
+            left += 1  # which is told below
+        else:
             output.note(f"Session {name} was not dreamt and stays for the next dream: {why}")
     if report.stopped:
         why = report.stopped.rstrip(".")
-        output.note(f"The dream stopped: {why}. {_sessions(report.left)} left for the next one.")
+        output.note(f"The dream stopped: {why}. {_sessions(left)} left for the next one.")
     elif report.left and not is_quiet:
         output.note(f"{_sessions(report.left)} left for the next dream.")
     if report.aside:

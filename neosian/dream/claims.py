@@ -5,6 +5,7 @@ Pure functions of text, in any language that people write notes in; none of them
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -65,7 +66,12 @@ def sentences(text: str) -> list[Sentence]:
 
 def _begins(line: str) -> bool:
     """Whether a line does not go on with the paragraph above it."""
-    return line.strip() in _RULERS or bool(_FENCE.match(line) or _mark(line).strip() or _KEY.match(line))
+    is_row = line.lstrip().startswith("|")
+    return (
+        is_row
+        or line.strip() in _RULERS
+        or bool(_FENCE.match(line) or _mark(line).strip() or _KEY.match(line))
+    )
 
 
 def _mark(line: str) -> str:
@@ -96,17 +102,29 @@ _SMALL = frozenset(
 """Words that stand in every text of their language, or in every note and every rule."""
 
 
+def bare_letters(text: str) -> str:
+    """A text in lower case and everyday letters, without the signs above, below and through them."""
+    if text.isascii():
+        return text.casefold()
+    text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    signs = {ord(char): None for char in set(text) if unicodedata.category(char) == "Mn"}
+    return unicodedata.normalize("NFC", text.translate(signs))
+
+
+_BARE_SMALL = frozenset(map(bare_letters, _SMALL))
+
+
 @lru_cache(maxsize=50_000)
 def _counted(word: str) -> str:
     """A word as it is compared, "" for one that says nothing."""
-    if len(word) == 1 or word in _SMALL or query.is_everyday(word):
+    if len(word) == 1 or word in _BARE_SMALL or query.is_everyday(word):
         return ""
     return "" if query.dense(word) > 2 else query.base(word)
 
 
 def content(text: str) -> list[str]:
     """The words that matter, in order and without their endings; of scripts without spaces the pairs of characters."""
-    words = query.words_of(query.expand(text.casefold()))
+    words = query.words_of(query.expand(bare_letters(text)))
     return [counted for word in words if (counted := _counted(word))]
 
 
@@ -206,9 +224,9 @@ _HYPHENED = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]+(?:-[A-Za-z0-9]+)+(?![\
 _LONGEST = 200  # characters of a word that are looked at one by one
 _SEAMS = re.compile(
     r"[\s—–|\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
-    r"\U00020000-\U0003ffff]+"
+    r"\U00020000-\U0003ffff]+|\]\("
 )
-"""What stands between words that may be code: blanks, dashes, and scripts that are written without blanks."""
+"""What stands between words that may be code: blanks, dashes, a link's middle, scripts written without blanks."""
 _PLACEHOLDER = re.compile(r"[<>$…%{}*]|\.\.\.|^\W*$|^(?:xxx+|foo|bar|example)$", re.IGNORECASE)
 
 
@@ -408,9 +426,15 @@ _CARRYING = re.compile(
 )
 
 
-def _plain(text: str) -> str:
-    """A text in everyday letters: no wide or ornamental ones."""
-    return unicodedata.normalize("NFKC", text)
+def shown(text: str) -> str:
+    """A sentence as it is shown: without the marks of Markdown that may stand inside of words."""
+    return re.sub(r"\\\s*|[*~]+|(?<=\w)_+(?=\W|$)|(?<!\w)_+(?=\w)", "", html.unescape(text))
+
+
+def _has(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a pattern stands in a text, also where its letters are wide, ornamental or struck through."""
+    plain = unicodedata.normalize("NFKC", text)
+    return pattern.search(plain) is not None or pattern.search(bare_letters(plain)) is not None
 
 
 def rules_in(text: str) -> Iterator[int]:
@@ -430,12 +454,12 @@ def is_doing(text: str, *, only_carrying: bool = False) -> bool:
 
 def is_rule(sentence: Sentence) -> bool:
     """Whether a sentence says what holds from now on: a rule, a preference, a ban."""
-    return not sentence.is_code and _RULES.search(_plain(sentence.text)) is not None
+    return not sentence.is_code and _has(_RULES, sentence.text)
 
 
 def orders(sentence: Sentence) -> list[str]:
     """What of a sentence tells to do something: all of it where it is an imperative, else the commands in it."""
-    if sentence.is_code or _ORDERS.search(_plain(sentence.text)):
+    if sentence.is_code or _has(_ORDERS, sentence.text):
         return [sentence.text]
     return [span[1] for span in _CODE.findall(sentence.text) if " " in span[1].strip()]
 

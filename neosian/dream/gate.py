@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from neosian import documents, editing, matter
 from neosian.documents import Document
-from neosian.dream import claims, edits, ending, hearsay
+from neosian.dream import claims, clauses, edits, ending, hearsay, outline
 from neosian.dream.claims import Fact, Sentence
 from neosian.dream.edits import Edit
 from neosian.dream.heard import Heard, Session, flat, is_memory_file
@@ -28,12 +28,16 @@ NOTE_MOST = 4_000
 EDITS_MOST = 20
 DELETIONS_MOST = 5
 DESCRIPTION_MOST = 300
+JUDGED_MOST = 10 * NOTE_MOST
+"""Characters of a note that is changed at all: to judge a longer one takes too long."""
+REASON_MOST = 500
 _REASON_LEAST = 3  # letters and digits of a reason, which in some scripts are a sentence
 
 _ALIKE = 0.75  # of the shorter note's words in another: the two say the same
 _SAME_THOUGHT = 0.5  # of a sentence's words in another one: the later replaces the earlier
 _SAID = 0.5  # of a rule's words said by persons
 _SHOWN = 0.6  # of a sentence's words shown by a tool, close to each other
+_CODE_LEAST = 3  # words of a line of code that must have been run or said
 _COPIED = 120  # characters word for word
 _STEP = _COPIED // 2
 _PLACES_MOST = 20  # places of one piece that are looked at
@@ -55,7 +59,27 @@ _UNSHOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^[ ]{0,3}\[[^\]\n]*\]:[ \t]*(?:#|<>)[^\n]*|<[a-z][^<>]*\b(?:hidden|style[ ]*=)[^<>]*>",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-_DISGUISED = re.compile("[A-Za-z][\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]|[\u0400-\u04ffΑΒΕΖΗΙΚΜΝΟΡΤΥΧ][A-Za-z]")
+_LIKE_LATIN = (  # Cyrillic, Greek, Armenian, Coptic, Cherokee, Lisu, and Latin letters of phoneticians
+    "\u0400-\u052fΑΒΕΖΗΙΚΜΝΟΡΤΥΧ\u0531-\u0587\u2c80-\u2cff\u13a0-\u13fd\uab70-\uabbf\ua4d0-\ua4f7ɑɡɩɪ\u1d00-\u1d22"
+)
+_SMALL_GREEK = "αβγεηικνορτυχω"  # which stand beside Latin letters in formulas, too
+_DISGUISED = re.compile(
+    f"[A-Za-z][{_LIKE_LATIN}]|[{_LIKE_LATIN}][A-Za-z]|[A-Za-z]{{3}}[{_SMALL_GREEK}]|[{_SMALL_GREEK}][A-Za-z]{{3}}"
+)
+_STRIKING = re.compile("[\u0334-\u0338\u20d0-\u20dc\u20e5-\u20ef]")
+_LIKE_SIGNS = re.compile(r"[A-Za-z0-9./\\:]")
+_CODE = re.compile(
+    r"^[ ]{0,3}(```+|~~~+).*?(?:^[ ]{0,3}\1|\Z)|(?<![\\`])(`+)(?!`)[^\n]+?(?<!`)\2(?!`)",
+    re.DOTALL | re.MULTILINE,
+)
+_PICTURE = r"!\[[^\]\n]*\](?:\(\s*<?(?:https?:)?//|\[)"
+_BESIDE = re.compile(
+    rf"{_PICTURE}|<(?:img|picture|video|audio|source|template|script|style|noscript|iframe|object|embed|svg"
+    rf"|link|meta)\b[^>\n]*"
+    r"|^[ ]{0,3}\[[^\]\n]+\]:[ \t]*\S+[ \t]+[\"'(][^\n]*|\]\([^()\s]+\s+[\"'(][^\n]*",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What is not shown as text: pictures from elsewhere, tags of the like, titles of links."""
 _BLANKS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 Rule = Callable[[Edit, Notes, "Case"], str]
@@ -223,13 +247,13 @@ def is_for_review(edit: Edit, notes: Notes) -> bool:
 
 
 def _only_inserts(old: str, new: str) -> bool:
-    """Whether every line of the old text stands in the new one, in their order, below the same front matter.
+    """Whether lines are put into the body alone, which leave those that stand there what they were.
 
     A line more of front matter may take the rest of a note out of sight.
     """
-    lines = iter(new.split("\n"))
-    is_same = documents.read(old.encode()).header == documents.read(new.encode()).header
-    return is_same and all(line in lines for line in old.rstrip("\n").split("\n"))
+    bodies = [documents.read(text.encode("utf-8", "replace")).body for text in (old, new)]
+    is_same = old.removesuffix(bodies[0]) == new.removesuffix(bodies[1])
+    return is_same and outline.only_inserts(*bodies)
 
 
 def _changes_nothing(edit: Edit, notes: Notes) -> bool:
@@ -248,7 +272,7 @@ def is_at_a_place(edit: Edit, notes: Notes, case: Case) -> str:
             place = notes.place(path)
         except NeosianError as error:
             return f"{error}{f' Try: {error.hint}.' if error.hint else ''}"
-        if why := _kept(place, notes):
+        if why := _kept(place, notes) or _misnamed(place, notes):
             return why
     return ""
 
@@ -271,6 +295,25 @@ def _kept(place: str, notes: Notes) -> str:
     if name.casefold() == "readme.md" or is_memory_file(place):
         return f"{name} is a name that programs look for: choose one that says what the note is about."
     return ""
+
+
+def _misnamed(place: str, notes: Notes) -> str:
+    """Why no new note has such a name."""
+    if notes.data(place) is not None:
+        return ""
+    *folders, name = place.split("/")
+    if not name.endswith(".md"):
+        return f"The name of a note ends in .md, in small letters: {name[:-3]}.md."
+    if folder := next((each for each in folders if each.lower().endswith(".md")), ""):
+        return f"{folder} would be a folder that is named like a note: choose another name."
+    if _DISGUISED.search(place) or any(map(_looks_like_a_sign, place)):
+        return "The path has letters or signs that only look like others: write each word in one alphabet."
+    return ""
+
+
+def _looks_like_a_sign(char: str) -> bool:
+    """Whether a character is another way to write a Latin letter, a digit, a dot or a slash."""
+    return not char.isascii() and _LIKE_SIGNS.search(unicodedata.normalize("NFKC", char)) is not None
 
 
 def is_not_pinned(edit: Edit, notes: Notes, case: Case) -> str:
@@ -322,6 +365,8 @@ def says_why_it_deletes(edit: Edit, notes: Notes, case: Case) -> str:
 
 def says_why(edit: Edit, notes: Notes, case: Case) -> str:
     """An edit has a reason: `neosian why` and a person at review have nothing else to go by."""
+    if len(edit.reason) > REASON_MOST:
+        return f"Its reason has {len(edit.reason):,} characters: say it in one sentence of at most {REASON_MOST}."
     if sum(map(str.isalnum, edit.reason)) >= _REASON_LEAST:
         return ""
     return "It has no reason: say in `reason`, in one sentence, what of the session makes this edit."
@@ -358,6 +403,8 @@ def leaves_something(edit: Edit, notes: Notes, case: Case) -> str:
 def is_short(edit: Edit, notes: Notes, case: Case) -> str:
     """A note stays short; one that is longer may shrink."""
     old, new = len(_old(edit, notes)), len(_new(edit, notes))
+    if old > JUDGED_MOST and edit.action != edits.RENAME:
+        return f"The note has {old:,} characters, more than are judged: leave it, and write new things elsewhere."
     if new <= max(NOTE_MOST, old):
         return ""
     return (
@@ -432,12 +479,20 @@ def hides_nothing(edit: Edit, notes: Notes, case: Case) -> str:
     """No text that people do not see: characters without width or against the direction, comments."""
     old, new = _old(edit, notes), _new(edit, notes)
     if _hidden(new) > _hidden(old) or _hidden(edit.reason):
-        return "It holds characters that cannot be seen (of no width, or that turn the direction): leave them out."
+        return (
+            "It holds characters that cannot be seen (of no width, or that turn the direction) or strike others"
+            " through: leave them out."
+        )
     if set(_DISGUISED.findall(new)) - set(_DISGUISED.findall(old)):
         return "It holds words in which letters of two alphabets look alike: write each word in one."
     if set(_UNSHOWN.findall(new)) - set(_UNSHOWN.findall(old)):
         return (
             "It holds text that is not shown (an HTML comment and the like): say it openly, or leave it out."
+        )
+    if set(_BESIDE.findall(_CODE.sub("", new))) - set(_BESIDE.findall(_CODE.sub("", old))):
+        return (
+            "It holds what is not shown as text (a picture from elsewhere, a tag, a link's title): write it as text, as"
+            " code, or as a plain link."
         )
     if set(_yaml_comments(new)) - set(_yaml_comments(old)):
         return "Its front matter holds a comment: say it in the text, or leave it out."
@@ -455,6 +510,8 @@ def _is_hidden(text: str, at: int) -> bool:
     if char in "\u200c\u200d":
         is_joined = "\u0600" <= before <= "\u0fff" or unicodedata.category(before or " ") in ("So", "Sk")
         return not (is_joined or before == "\ufe0f")
+    if _STRIKING.match(char):
+        return True
     selects = "\ufe00" <= char <= "\ufe0d" or "\U000e0100" <= char <= "\U000e01ef"
     return selects or char in UNSEEN or char in _BLANKS or unicodedata.category(char) in ("Cc", "Cf", "Co")
 
@@ -619,12 +676,19 @@ def _stands_in(texts: Iterable[str], fact: Fact) -> bool:
 
 
 def _replaced(edit: Edit, notes: Notes, case: Case) -> str:
-    """The text whose facts are to be kept: the note's, or that of a deleted note which this one takes the place of."""
+    """The text whose facts are to be kept: the note's, or that of a deleted note which this one takes the place of.
+
+    What stood at the same place is replaced, unless hardly a word of it is left; elsewhere the texts say so.
+    """
     if edit.action != edits.CREATE:
         return _old(edit, notes)
-    deleted = (each.path for each in case.made if each.action == edits.DELETE)
-    texts = (case.before.texts.get(path, "") for path in deleted)
-    return next((text for text in texts if claims.alike(_told(edit.text), _told(text)) >= _SAME_THOUGHT), "")
+    told = _told(edit.text)
+    deleted = [each.path for each in case.made if each.action == edits.DELETE]
+    texts = {path: case.before.texts.get(path, "") for path in deleted}
+    here = texts.pop(edit.path, "")
+    if claims.overlap(claims.content(_told(here)), claims.content(told)) >= _LEFT:
+        return here
+    return next((text for text in texts.values() if claims.alike(told, _told(text)) >= _SAME_THOUGHT), "")
 
 
 def _other_texts(edit: Edit, notes: Notes, case: Case) -> list[str]:
@@ -703,28 +767,55 @@ def obeys_only_persons(edit: Edit, notes: Notes, case: Case) -> str:
 
 def _new_sentences(edit: Edit, notes: Notes, case: Case) -> list[Sentence]:
     """The sentences that an edit brings in, the name of the note among them."""
-    held = {flat(each.text) for each in claims.sentences(_old(edit, notes))} | case.held_sentences
-    name = _paths(edit)[-1].rpartition("/")[2].removesuffix(".md").replace("-", " ")
-    told = [
-        *claims.sentences(_new(edit, notes)),
-        *([Sentence(name)] if edit.action != edits.STR_REPLACE else []),
-    ]
+    old = _old(edit, notes)
+    held = {flat(each.text) for each in claims.sentences(old)} | {*_keys(old)} | case.held_sentences
+    new = _new(edit, notes)
+    titles = [*_keys(new), *(_titles(edit) if edit.action != edits.STR_REPLACE else ())]
+    told = [*claims.sentences(new), *map(Sentence, titles)]
     return [each for each in told if flat(each.text) not in held]
+
+
+def _titles(edit: Edit) -> list[str]:
+    """What a note is called: the words of its name, and those of its folders and its name."""
+    target = _paths(edit)[-1]
+    parts = [_spaced(part) for part in target.removesuffix(".md").split("/")[2:]]
+    return list(dict.fromkeys((*parts[-1:], " ".join(parts))))
+
+
+def _keys(text: str) -> list[str]:
+    """The words of the keys of a note's front matter."""
+    header = documents.read(text.encode("utf-8", "replace")).header
+    return [flat(_spaced(str(key))) for key in matter.read(header)[0]]
+
+
+def _spaced(name: str) -> str:
+    return re.sub(r"[-_]", " ", name)
+
+
+def _topics(edit: Edit, notes: Notes) -> set[str]:
+    """What only says what a note is about, each on one line: its headings, its description, its names."""
+    text = _new(edit, notes)
+    headings = (line.lstrip("# ") for line in text.split("\n") if line.startswith("#"))
+    description = documents.read(text.encode("utf-8", "replace")).description
+    return {flat(each) for each in (*headings, description, *_keys(text), *_titles(edit))}
 
 
 def _not_a_rule(sentence: Sentence, edit: Edit, notes: Notes, heard: Heard) -> str:
     """Why a sentence that says what holds from now on is not taken over."""
     words = set(claims.content(sentence.text))
-    if not claims.is_rule(sentence) or not words or _is_persons(sentence.text, words, heard):
+    if not claims.is_rule(sentence) or not words or heard.is_said(sentence.text, _SHOWN):
         return ""
     if _is_shown_as_rule(words, heard):
         return _only_shown(sentence.text)
-    is_found = _seen_twice(edit, notes) and heard.agents_words.share(words) >= _SAID
-    if is_found or heard.persons_words.share(words) >= _SAID:
+    if _seen_twice(edit, notes) and heard.agents_words.share(words) >= _SAID:
+        return ""
+    if heard.brought_words.near(words, _SHOWN, least=2):
+        return _only_shown(sentence.text)
+    if heard.is_mostly_said(sentence.text, _old(edit, notes), _SAID):
         return ""
     return (
-        f"{_quoted(sentence.text)} is a rule that no person gave in this session: use the person's own words, say"
-        " what happened instead, or wait for a second session that shows it."
+        f"{_quoted(sentence.text)} is a rule that no person gave in this session: use the person's own words, with"
+        " their yes or no, say what happened instead, or wait for a second session that shows it."
     )
 
 
@@ -732,13 +823,15 @@ def _not_an_order(sentence: Sentence, heard: Heard) -> str:
     """Why a sentence that tells to do something is not taken over: nobody said it, and nobody did it."""
     for order in claims.orders(sentence):
         words = set(claims.content(order))
-        if not words or _is_persons(order, words, heard):
+        if not words or heard.is_said(order, _SHOWN):
             continue
         is_done = heard.commands_words.near(words, _SHOWN)
         if _is_shown_as_rule(words, heard) or (
             not is_done and heard.shown_words.near(words, _SHOWN, least=2)
         ):
             return _only_shown(order)
+        if sentence.is_code and len(words) >= _CODE_LEAST and heard.knows(words) < _SAID:
+            return f"{_quoted(order)} was neither run nor said in this session: leave it out, or write what was run."
     return ""
 
 
@@ -746,9 +839,9 @@ def _not_told_as_a_fact(sentence: Sentence, heard: Heard) -> str:
     """Why a sentence is not taken over that tells as a fact what a tool's text says is to be done."""
     words = claims.told(sentence.text)
     is_done = heard.used_words.near(words, _SHOWN, least=2)
-    if len(words) < 2 or is_done or _is_persons(sentence.text, words, heard):
+    if len(words) < 2 or is_done or heard.is_said(sentence.text, _SHOWN):
         return ""
-    is_ascribed = hearsay.is_attributed(sentence.text) and not claims.orders(sentence)
+    is_ascribed = clauses.is_attributed(sentence.text) and not claims.orders(sentence)
     is_shown = not is_ascribed and any(claims.overlap(words, order) >= _SHOWN for order in heard.shown_orders)
     return _only_shown(sentence.text) if is_shown else ""
 
@@ -766,14 +859,6 @@ def _only_shown(said: str) -> str:
 
 def _quoted(said: str) -> str:
     return f"“{said[:80]}{'…' if len(said) > 80 else ''}”"
-
-
-def _is_persons(said: str, words: set[str], heard: Heard) -> bool:
-    """Whether a person said it: most of its words close together, and whatever it names."""
-    named = claims.identifiers(said).values()
-    return heard.persons_words.near(words, _SHOWN) and all(
-        claims.stands(each, heard.all_by_persons) for each in named
-    )
 
 
 def _seen_twice(edit: Edit, notes: Notes) -> bool:
@@ -836,7 +921,16 @@ def says_who_says_so(edit: Edit, notes: Notes, case: Case) -> str:
     if edit.action == edits.DELETE:
         return ""
     new = _new_sentences(edit, notes, case)
-    told = next((each for each in new if hearsay.is_of_others(each, case.heard, case.held)), None)
+    topics = _topics(edit, notes)
+    told = next(
+        (
+            each
+            for each in new
+            if hearsay.is_of_others(each, case.heard, case.held)
+            or hearsay.is_merely_shown(each, case.heard, is_topic=flat(each.text) in topics)
+        ),
+        None,
+    )
     if told is None:
         return ""
     return (

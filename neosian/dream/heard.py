@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any, NamedTuple, Protocol
 
 from neosian import calls, speech, turns
-from neosian.dream import claims, means
+from neosian.dream import claims, clauses, means
 
 _RULE_BEFORE, _RULE_AFTER = 200, 400  # characters around a word that makes a rule
 _READERS = frozenset(
@@ -27,9 +27,6 @@ _MEMORY_FILE = re.compile(
 _WRITTEN = re.compile(r"(?:>>?|\btee(?: -a)?|\bsed -i\S*(?: '[^']*'| \"[^\"]*\")?)\s*[\"']?([^\s\"';|&<>]+)")
 _OURS = re.compile(
     r"(?:^|[;&|(]\s*|\s|/)neosian\s+(?:memory|board|skills|search|recall|context|why|log|diff)\b"
-)
-_PASTED = re.compile(
-    r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE
 )
 _END = re.compile(r"[.!?;:]\s+|\s*\n\s*|[。！？；]")
 _JOINED = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W\d_])")
@@ -67,6 +64,10 @@ class Words:
         """Which share of some words the text has, wherever."""
         return claims.overlap(wanted, self._places)
 
+    def among(self, wanted: Collection[str]) -> set[str]:
+        """Those of some words that the text has."""
+        return {word for word in wanted if word in self._places}
+
     def near(self, wanted: Collection[str], share: float, least: int = 1) -> bool:
         """Whether some stretch of the text, about four times as long, has this share of the words."""
         needed = max(least, ceil(share * len(wanted)))
@@ -86,6 +87,46 @@ class Words:
             if len(within) >= needed:
                 return True
         return False
+
+
+class _Said:
+    """A clause with the words that it tells, and what it names."""
+
+    def __init__(self, clause: clauses.Clause) -> None:
+        self.is_no = clause.is_no
+        self.words = claims.told(clause.text)
+        self._before = claims.told(clause.before)
+        self._named = list(claims.identifiers(clause.text).values())
+        self._text = claims.folded(f"{clause.before} {clause.text}")
+
+    @cached_property
+    def _plain(self) -> set[str]:
+        """Its words without those of what it names, unless there are no others."""
+        return self.words - {word for each in self._named for word in claims.content(each.said)} or self.words
+
+    def says(self, part: _Said, share: float) -> bool:
+        """Whether it says that part of a sentence: yes or no as it does, this share of its words and all it names."""
+        is_meant = not self._before or part.words & (self.words - self._before)
+        return (
+            self.is_no == part.is_no
+            and bool(is_meant)
+            and claims.overlap(part._plain, self.words | self._before) >= share
+            and all(claims.stands(each, self._text) for each in part._named)
+        )
+
+
+def _parts(sentence: str) -> list[_Said]:
+    """The clauses of a sentence that tell something."""
+    return [part for part in map(_Said, clauses.of(sentence)) if part.words]
+
+
+def _by_yes_and_no(text: str) -> tuple[Words, Words]:
+    """The words of the clauses that say yes, and of those that say no, of what somebody says themselves."""
+    own = clauses.own(text)
+    yes, no = (
+        [f"{each.before} {each.text}" for each in own if each.is_no == is_no] for is_no in (False, True)
+    )
+    return Words("\n".join(yes)), Words("\n".join(no))
 
 
 class File:
@@ -127,6 +168,8 @@ class Heard:
         given: list[str] = []
         used: list[str] = []
         ran: list[str] = []
+        brought: list[str] = []
+        printed: list[str] = []
         worked: list[str] = []
         looked: list[str] = []
         self.reads: list[File] = []
@@ -137,18 +180,18 @@ class Heard:
             answers = [str(line.get("text") or "") for line in turn.lines if line["kind"] == "answer"]
             agent += answers
             has_done = False
-            shown += [
+            told = [
                 *turn.machine_prompts,
                 *(_said(line) for line in turn.lines if line["kind"] == "subagent"),
             ]
+            shown += told
+            brought += told
             given += [str(turn.header.get(key) or "") for key in ("cwd", "branch", "host", "model", "at")]
             for call in turn.calls:
                 if is_memory(call):
                     continue
-                told = [_said(line) for line in call.results]
-                by_person = [line.get("from") == turns.PERSON for line in call.results]
-                persons += [text for text, is_theirs in zip(told, by_person, strict=True) if is_theirs]
-                results = [text for text, is_theirs in zip(told, by_person, strict=True) if not is_theirs]
+                persons += [_said(line) for line in call.results if line.get("from") == turns.PERSON]
+                results = [_said(line) for line in call.results if line.get("from") != turns.PERSON]
                 shown += results
                 given += [call.tool, *_texts(call.input)]
                 commands += _commands(call)
@@ -161,9 +204,13 @@ class Heard:
                 else:
                     has_done = True
                     ran += results
+                    brought += () if _is_work(call) else results
+                    printed += results if _is_work(call) else ()
                     used += _texts(call.input) if call.ok is not False else ()
             worked += answers if has_done else ()
         self.persons = "\n".join(persons)
+        self.persons_own = "\n\n".join(map(clauses.without_pastes, persons))
+        """What persons said themselves: without what they quoted or pasted as code."""
         self.agent = "\n".join(agent)
         self.commands = "\n".join(commands)
         self.shown = "\n".join(shown)
@@ -172,6 +219,8 @@ class Heard:
         self._ran = "\n".join(ran)
         self._worked = "\n".join(worked)
         self._looked = "\n".join(looked)
+        self._brought = "\n".join(brought)
+        self._printed = "\n".join(printed)
 
     def of(self, sources: Collection[str]) -> Heard:
         """The evidence of some turns alone."""
@@ -213,14 +262,79 @@ class Heard:
         return claims.folded(self.persons)
 
     @cached_property
-    def persons_own(self) -> str:
-        """What persons said themselves: without what they quoted or pasted as code."""
-        return _PASTED.sub("", self.persons)
-
-    @cached_property
     def persons_words(self) -> Words:
         """The words of that."""
         return Words(self.persons_own)
+
+    @cached_property
+    def _persons_clauses(self) -> list[_Said]:
+        return [_Said(clause) for clause in clauses.own(self.persons_own)]
+
+    def is_said(self, sentence: str, share: float) -> bool:
+        """Whether a person said a sentence: each clause of it in one of theirs, with that share of its words."""
+        parts = _parts(sentence)
+        return bool(parts) and all(
+            any(each.says(part, share) for each in self._persons_clauses) for part in parts
+        )
+
+    def is_mostly_said(self, sentence: str, old: str, share: float) -> bool:
+        """Whether persons said that share of each clause, in whatever clauses of theirs that are as much a yes or a no.
+
+        Of a clause that the note had much of in its ``old`` text, what is new in it counts.
+        """
+        held = [each for known in claims.sentences(old) for each in _parts(known.text)]
+        parts = _parts(sentence)
+        return bool(parts) and all(
+            any(each.says(part, share) for each in self._persons_clauses)
+            or self._said_by_persons[part.is_no].share(part.words) >= share
+            or any(self._is_said_change(part, each, share) for each in held)
+            for part in parts
+        )
+
+    def _is_said_change(self, part: _Said, old: _Said, share: float) -> bool:
+        """Whether a clause is an old one but for what persons said."""
+        new = part.words - old.words
+        is_old = old.is_no == part.is_no and claims.overlap(part.words, old.words) >= share
+        return is_old and (not new or max(each.share(new) for each in self._said_by_persons) >= share)
+
+    def is_told(self, sentence: str, share: float) -> bool:
+        """Whether a person or the agent said as much: that share of each clause near each other, as its yes or no."""
+        parts = _parts(sentence)
+        return bool(parts) and all(
+            any(
+                said[part.is_no].near(part.words, share)
+                for said in (self._said_by_persons, self._said_by_agent)
+            )
+            for part in parts
+        )
+
+    def knows(self, words: Collection[str]) -> float:
+        """Which share of some words stands anywhere in the session."""
+        heard = (self.persons_words, self.agents_words, self.used_words, self.shown_words)
+        return claims.overlap(words, set().union(*(each.among(words) for each in heard)))
+
+    @cached_property
+    def _said_by_persons(self) -> tuple[Words, Words]:
+        return _by_yes_and_no(self.persons_own)
+
+    @cached_property
+    def _said_by_agent(self) -> tuple[Words, Words]:
+        return _by_yes_and_no(self.agent)
+
+    @cached_property
+    def brought_words(self) -> Words:
+        """The words of what others wrote: files, pages, what another agent or a service answers."""
+        return Words("\n".join((*(each.text for each in self.reads), self._looked, self._brought)))
+
+    @cached_property
+    def ran_lines(self) -> frozenset[str]:
+        """The commands that ran, folded."""
+        return frozenset(line for each in self.commands.split("\n") if (line := claims.folded(each.strip())))
+
+    @cached_property
+    def printed_words(self) -> Words:
+        """The words of what commands printed that did something."""
+        return Words(self._printed)
 
     @cached_property
     def agents_words(self) -> Words:
@@ -378,6 +492,11 @@ def is_memory(call: turns.Call) -> bool:
     written = [found for line in lines for found in _WRITTEN.findall(line)]
     written += calls.edited_paths(call.tool, call.input)
     return any(map(is_memory_file, written))
+
+
+def _is_work(call: turns.Call) -> bool:
+    """Whether a call is the agent's own work here: a command, or an edit of a file."""
+    return bool(means.lines_of(call.input)) or call.tool in calls.EDITORS
 
 
 def _commands(call: turns.Call) -> Iterator[str]:

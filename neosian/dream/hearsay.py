@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from neosian.dream import claims
+from neosian.dream import claims, clauses
 from neosian.dream.claims import Fact, Sentence
 from neosian.dream.heard import Heard
 
@@ -21,30 +21,20 @@ _SAME = 0.8
 _WORDS_LEAST = 8  # words of a sentence that tells of a file without naming anything in it
 _SAID = 0.5
 _PRECISE = 3  # digits of a number that means one thing
+_BROUGHT = 0.6  # of a sentence's words that stand close together in what others wrote
+_PRINTED = 0.75  # the same in what a command printed, of a sentence that names what it found
+_LEAST = 2  # words of a sentence of which that can be told
+_LEAST_OF_TOPIC = 3  # of a heading or a name
+_TOPIC_MOST = 3  # words, small ones too, of one that says no more than what it is about
+_LONGEST = 1_000  # characters of a sentence that says who says so
+_PIECE_LEAST = 3  # words of a piece of a sentence that is looked at by itself
+_PIECES = re.compile(r"[,;:—–|()，；：、]+(?:\s|$)|\s(?:and|und|et|y|e|en|и)\s")
+_NAME_OF_FILE = re.compile(r"\.|file$")  # what no word of prose is taken for
+_SPAN = re.compile(r"`([^`]+)`")
+_WHERE = frozenset(
+    ("page", "file", "doc", "docs", "readme", "news", "site", "guide", "manual", "output", "command")
+)
 
-_WHERE = (
-    r"(?:pages?|(?:web)?sites?|readme|docs?|documentation|files?|articles?|posts?|blogs?|issues?|comments?|outputs?|logs?"
-    r"|results?|guides?|manual|changelog|news|seiten?|datei\w*|doku\w*|artikel|ausgabe|fichiers?|sortie|páginas?"
-    r"|archivos?|arquivos?|documentación|pagin[ae]|bestand|файл\w*|страниц\w+|\S+[./]\S+)"
-)
-_SAYS = (
-    r"(?:says?|said|claims?|states?|recommends?|advises?|suggests?|asks?|tells?|instructs?|reads|writes|orders?|demands?"
-    r"|wants?|sagt|schreibt|empfiehlt|verlangt|steht|dit|indique|recommande|demande|dice|pide|indica|diz|pede|chiede"
-    r"|zegt|schrijft|vraagt|говорит|пишет|просит)"
-)
-_ATTRIBUTED = re.compile(
-    rf"\b{_WHERE}\b[^.;!?]{{0,60}}?\b{_SAYS}\b|\b{_SAYS}\s+(?:\w+\s+){{0,2}}{_WHERE}\b"
-    r"|\b(?:according to|as per|laut|selon|según|segundo|secondo|volgens|согласно)"
-    rf"\s+(?:[^\s.;]+\s+){{0,6}}?{_WHERE}\b"
-    r"|(?:页|頁|文件|文档|网站|ページ|ファイル|サイト|페이지|파일|문서)[^。；]{0,30}(?:说|説|称|要求|写|によると|書|있다|따르면)"
-    r"|(?:根据|据)[^。；]{0,20}(?:页|文件|文档)",
-    re.IGNORECASE,
-)
-_PERSONS = re.compile(
-    r"\b(?:we|they|he|she|you|team|person|people|user|owner|project|everyone|everybody|wir|équipe|nous|equipo|equipe)"
-    rf"\s+{_SAYS}\b",
-    re.IGNORECASE,
-)
 _OURS = re.compile(
     r"^\W*(?:(?:we|our|everyone|everybody|all|the (?:team|project|person|people|user|owner|company|group)s?"
     r"|this project|wir|unser\w*|das (?:team|projekt)|alle|nous|notre|toute?s?|l['’]équipe|le projet|nosotros|nuestr\w+"
@@ -102,9 +92,76 @@ def names_one(text: str, paths: Iterable[str]) -> bool:
     return any(claims.stands(Fact(claims.NAME, name, name), folded) for name in names if name)
 
 
+def is_merely_shown(sentence: Sentence, heard: Heard, *, is_topic: bool = False) -> bool:
+    """Whether a sentence, or a piece of it, tells what tools alone showed, and does not say so.
+
+    In whatever language or form: most of its words stand close together in what others wrote, or in what a command
+    printed, and neither a person nor the agent said or did as much. ``is_topic``: it is a heading or a name.
+    """
+    text = claims.shown(sentence.text)
+    if is_cited(text, heard):
+        return False
+    least = _LEAST_OF_TOPIC if is_topic and len(text.split()) <= _TOPIC_MOST else _LEAST
+    pieces = [piece for piece in _PIECES.split(text) if len(claims.told(piece)) >= _PIECE_LEAST]
+    return any(_rests_on_tools(each, least, heard) for each in (text, *pieces))
+
+
+def _rests_on_tools(text: str, least: int, heard: Heard) -> bool:
+    words = claims.told(text)
+    if len(words) < least:
+        return False
+    plain = _plain(text, words)
+    is_precise = plain != words
+    share = _PRINTED if is_precise else _BROUGHT
+    is_printed = heard.printed_words.near(plain - heard.used_words.among(plain), share, least)
+    is_found = is_precise and heard.printed_words.near(plain, _BROUGHT, least)
+    is_brought = not is_found and heard.brought_words.near(plain, _BROUGHT, least)
+    if not (is_printed or is_brought):
+        return False
+    is_done = heard.used_words.near(words, _BROUGHT, least)
+    return not (is_done or heard.is_told(text, _BROUGHT))
+
+
+def _plain(text: str, words: set[str]) -> set[str]:
+    """Those of a text's words that are no part of a path, a flag or a number; back quotes do not make one."""
+    named = claims.identifiers(text.replace("`", " ")).values()
+    precise = {word for each in named for word in claims.content(each.said)}
+    return {word for word in words - precise if not word.isdigit()}
+
+
+def is_cited(text: str, heard: Heard) -> bool:
+    """Whether a sentence says who says so: it reports, or begins with a source, or names one beside a fact."""
+    if len(text) > _LONGEST:
+        return False
+    if clauses.is_attributed(text):
+        return True
+    folded = claims.folded(text)
+    files = {path.rpartition("/")[2] for path in heard.read_paths}
+    named = {name for name in (*filter(_NAME_OF_FILE.search, files), *heard.pages) if name in folded}
+    named |= {
+        span
+        for span in _SPAN.findall(folded)
+        if any(f"{line} ".startswith(f"{span} ") for line in heard.ran_lines)
+    }
+    rest = folded
+    for name in named:
+        rest = re.sub(rf"\S*{re.escape(name)}\S*", " ", rest)
+    words = claims.told(rest)
+    if named and _plain(rest, words) != words:
+        return True
+    commands = {line for line in heard.ran_lines if " " in line}
+    first = (folded.find(name) for name in {*named, *commands})
+    return any(at >= 0 and not set(claims.content(_before(folded[:at]))) - _WHERE for at in first)
+
+
+def _before(text: str) -> str:
+    """What stands before a name, without the folders in which the file of that name lies."""
+    return text[: max(text.rfind(" "), text.rfind("`")) + 1]
+
+
 def is_of_others(sentence: Sentence, heard: Heard, held: str) -> bool:
     """Whether a sentence tells what only a page or a file says, and does not say so."""
-    if is_attributed(sentence.text):
+    if clauses.is_attributed(sentence.text):
         return False
     tokens = claims.tokens(sentence.text)
     unproven = [fact for fact in tokens if not claims.stands(fact, heard.used) and not _is_place(fact, heard)]
@@ -128,8 +185,3 @@ def _tells_of_us(text: str, heard: Heard) -> bool:
         return False
     is_supported = heard.persons_words.share(words) >= _SAID or heard.own_words.near(words, _SAID)
     return not is_supported and heard.read_words.near(words, _NEAR)
-
-
-def is_attributed(text: str) -> bool:
-    """Whether a sentence says of a page, a file or the like that it says so."""
-    return _ATTRIBUTED.search(text) is not None and _PERSONS.search(text) is None
