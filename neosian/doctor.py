@@ -263,8 +263,8 @@ def _launcher(home: str) -> Iterator[Finding]:
 
 
 def _stores(home: str) -> list[Store]:
-    """The scopes that are there. A folder whose name no scope has on disk stands for none: its scope would be made."""
-    return [store for store in projects.stores(home) if store.exists and ":" in store.scope]
+    """The scopes that are there; a folder whose name says no scope is somebody's repository, and left alone."""
+    return [store for store in projects.stores(home) if ":" in store.scope]
 
 
 def _repository(home: str, store: Store) -> Iterator[Finding]:

@@ -128,11 +128,6 @@ def _home(home: str, problems: list[dict[str, str]]) -> None:
         return
     for what in misfits(home).values():
         _problem(problems, "spool" if _LOSING in what else "home", what, "neosian doctor --fix")
-    for name in files.names(os.path.join(home, "scopes")):
-        path = os.path.join(home, "scopes", name, ".git")
-        if os.path.lexists(path) and not os.path.isdir(path):
-            said = f"{path} is no folder, and a scope's whole repository belongs there: nothing lands in it."
-            _problem(problems, "scope", said, f"move the repository back to {path}")
     try:
         projects.find(home, os.path.join(home, "nowhere"))
     except NeosianError as error:

@@ -162,7 +162,7 @@ def _of_launcher(path: str, named: Sequence[Wire], own: str) -> Fault | None:
     """
     in_files = f"The hooks in {', '.join(wire.file for wire in named)} call"
     is_known = path == own or any(wire.level == USER for wire in named)
-    if not _is_plain(path):
+    if path != own and not _is_plain(path):
         why = f"{in_files} {path!r}, which is no path that neosian writes; it is left alone."
     elif named and not os.path.exists(path):
         why = f"{in_files} {path}, which is not there, so they do nothing."

@@ -147,27 +147,24 @@ def foreign(line: str, file: Path) -> None:
 
 
 STRANGE = (
-    'h=\'{home}/.gemini/bin/neosian-hook\'; [ -x "$h" ] || exit 0; exec "$h" claude-code stop',
-    'h=\'sub/bin/neosian-hook\'; [ -x "$h" ] || exit 0; exec "$h" claude-code stop',
-    "neosian-hook claude-code stop",
-    'h=~/x/bin/neosian-hook; [ -x "$h" ] || exit 0; exec "$h" claude-code stop',
-    "{home}/deep/er/neosian-hook claude-code stop",
-    "h='{home}/a\nb/bin/neosian-hook'; exec \"$h\" claude-code stop",
-    "h='{home}/\x1b[31m\u202e/bin/neosian-hook'; exec \"$h\" claude-code stop",
-    "h='{home}/a\0b/bin/neosian-hook'; exec \"$h\" claude-code stop",
-    "h='{home}/\ud800/bin/neosian-hook'; exec \"$h\" claude-code stop",
-)
+    "{home}/.gemini/bin/neosian-hook", "sub/bin/neosian-hook", "~/x/bin/neosian-hook", "{home}/deep/er/neosian-hook",
+    "{home}/a\nb/bin/neosian-hook", "{home}/\x1b[31m\u202e/bin/neosian-hook", "{home}/a\0b/bin/neosian-hook",
+    "{home}/\ud800/bin/neosian-hook", "",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("level", ["user", "project"])
-@pytest.mark.parametrize("line", STRANGE)
+@pytest.mark.parametrize("path", STRANGE)
 def test_a_launcher_that_is_not_of_a_home_of_ours_is_told_and_never_written(
-    line: str, level: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: str, level: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(home.project)
     (tmp_path / ".gemini").mkdir()
     folder = home.project / ".claude" if level == "project" else tmp_path / "claude"
-    foreign(line.replace("{home}", str(tmp_path)), folder / "settings.json")
+    word = path.replace("{home}", str(tmp_path))
+    named = word if word.startswith("~") else f"'{word}'"
+    line = f'h={named}; [ -x "$h" ] || exit 0; exec "$h" claude-code stop'
+    foreign(line if path else "neosian-hook claude-code stop", folder / "settings.json")
     kept = sorted(tmp_path.rglob("*"))
     found = [each for each in examine(home) if each.about == "launcher"]
     assert [each.mend for each in found] == [None]
