@@ -496,7 +496,7 @@ def is_memory(call: turns.Call) -> bool:
 
 def _is_work(call: turns.Call) -> bool:
     """Whether a call is the agent's own work here: a command, or an edit of a file."""
-    return bool(means.lines_of(call.input)) or call.tool in calls.EDITORS
+    return bool(means.lines_of(call.input)) or calls.EDITORS.search(call.tool) is not None
 
 
 def _commands(call: turns.Call) -> Iterator[str]:
