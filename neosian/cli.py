@@ -38,7 +38,7 @@ COMMANDS = {
     "watch": "commit what people save as soon as it has settled",
     "path": "print the folder of a scope",
     "docs": "print a page of the documentation",
-    "demo": "play a recorded session in a throwaway home",
+    "demo": "play two recorded sessions in a throwaway home",
 }
 """Each is a module of `neosian.commands` with ``configure(parser)`` and ``run(args) -> int``."""
 

@@ -148,8 +148,12 @@ def show(root: Path) -> Iterator[Section]:
 
     stage.play(1, first)
     store = Path(stage.neosian("find the store", "path").strip())
-    yield _story(first)
-    log = stage.run("git log of the store", "git", "-C", str(store), "log", _LOG_FORMAT)
+    yield Section(
+        "A session was recorded",
+        f"Claude Code once fired these {len(first)} events; they were played through the installed hook just now.",
+        _story(first),
+    )
+    log = stage.run("git log of the store", "git", "-C", str(store), "log", "--min-parents=1", _LOG_FORMAT)
     booked = log.count(f"Conversation: {conversation(first)}")
     if booked != len(asked):
         raise DemoError("git log of the store", f"{len(asked)} turns, but {booked} commits.", log, stage.root)
@@ -170,11 +174,16 @@ def show(root: Path) -> Iterator[Section]:
         "A new session of the agent began, knowing nothing. This is what our hook put before it, word for word.",
         told,
     )
+    yield Section(
+        "What it made of that",
+        "The person asked, and the agent knew, without reading a file again.",
+        _story(second),
+    )
     yield _look_around(stage, store)
 
 
-def _story(events: Sequence[Recorded]) -> Section:
-    """The first session as its person saw it."""
+def _story(events: Sequence[Recorded]) -> str:
+    """A session as its person saw it."""
     lines = []
     for event in events:
         payload = event.payload
@@ -187,11 +196,7 @@ def _story(events: Sequence[Recorded]) -> Section:
             lines.append(f"    {payload['tool_name']}: {what}{failed}")
         elif event.verb == "stop":
             lines.append(f"{payload['last_assistant_message']}\n")
-    return Section(
-        "A session was recorded",
-        f"Claude Code once fired these {len(events)} events; they were played through the installed hook just now.",
-        "\n".join(lines),
-    )
+    return "\n".join(lines).rstrip("\n")
 
 
 def _recalled(stage: Stage, events: Sequence[Recorded]) -> Section:
@@ -228,6 +233,7 @@ def _look_around(stage: Stage, store: Path) -> Section:
         f"{command} log project/errors.md",
         f"{command} why project/errors.md",
         f"git -C {shlex.quote(str(store))} log -p",
+        "unset NEOSIAN_HOME",
     ]
     about = f"All of it is left in {stage.root}; delete that folder when you have seen enough."
     return Section("Look around", about, "\n".join(lines))

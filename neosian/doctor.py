@@ -230,10 +230,10 @@ def _own_files(home: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _is_guarded(home: str, path: str) -> bool:
-    """Whether a file lies in a scope's folder, where people's editors and git give it the modes they like."""
-    return os.path.relpath(path, home).startswith(f"scopes{os.sep}") and os.path.dirname(
-        path
-    ) != os.path.join(home, "scopes")
+    """Whether a file lies where people's editors and git give it the modes they like: in a scope's folder, or as the
+    settings and templates of a home, behind whose own mode nobody else comes."""
+    top, _, below = os.path.relpath(path, home).partition(os.sep)
+    return (top == "scopes" and os.sep in below) or top in ("config.toml", "templates")
 
 
 def _needed(mode: int) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from typing import Any
 
 import pytest
@@ -196,6 +198,31 @@ def test_a_session_in_which_no_person_spoke_is_passed_over(shop: Home, capsys: S
     assert dreamt(shop) == {ONE: 1, TWO: 1}
 
 
+def test_a_session_that_is_warm_is_told_with_the_time(shop: Home, capsys: Said, model: Model) -> None:
+    (shop.path / "config.toml").write_text("[dream]\nidle = 1800\n")
+    held(shop, SAID)
+    model(edits(MADE))
+    for words in ([], ["--dry-run"]):
+        capsys.readouterr()
+        assert cli.main(["dream", *words]) == 0
+        said = capsys.readouterr()[1]
+        ready = time.strftime("%H:%M", time.localtime(os.path.getmtime(shop.shop / "README.md") + 1800))
+        later = time.strftime("%H:%M", time.localtime(time.time() + 1800))
+        assert "1 session is still warm; the first may be dreamt from " in said
+        assert any(f"from {at} on (dream.idle)" in said for at in (ready, later))
+
+
+def test_a_dream_s_own_commits_name_a_conversation_and_no_turn(
+    shop: Home, capsys: Said, model: Model
+) -> None:
+    held(shop, SAID)
+    model(edits(MADE))
+    dream(capsys)
+    told = run(capsys, "audit", "--act", "dream")
+    assert "None" not in told
+    assert ONE[:8] in told
+
+
 # -- what is booked
 
 
@@ -300,7 +327,7 @@ def test_status_counts_the_person_s_own_notes_and_says_what_was_taken_back(
     last = of_the_shop(capsys)["last"]
     assert (last["sessions"], last["notes"], last["undone"]) == (1, 1, False)
     assert "1 session, 1 note " in text_of_status(capsys)
-    assert "/user/profile/deploys.md: as it was before" in run(capsys, "dream", "undo")
+    assert "/user/profile/deploys.md: as before that dream" in run(capsys, "dream", "undo")
     assert of_the_shop(capsys)["last"]["undone"]
     assert "1 session, 1 note, taken back" in text_of_status(capsys)
 

@@ -91,7 +91,9 @@ def run(args: argparse.Namespace) -> int:
     wikis = [Wiki(home, each) for each in _layouts(args, home)]
     if args.dry_run:
         is_counted = choose(args.engine or settings.dream_engine, os.environ) == RULES
-        return _forecast(args, [(each, _due(args, each, settings, is_counted)) for each in wikis])
+        return _forecast(
+            args, [(each, _due(args, each, settings, is_counted)) for each in wikis], settings.dream_idle
+        )
     with _signals_interrupt():
         reports, passed_over = _dream(args, home, settings, wikis)
     if args.json:
@@ -205,7 +207,7 @@ def _due(args: argparse.Namespace, wiki: Wiki, settings: config.Config, is_count
     return found
 
 
-def _forecast(args: argparse.Namespace, found: list[tuple[Wiki, Due]]) -> int:
+def _forecast(args: argparse.Namespace, found: list[tuple[Wiki, Due]], idle: float) -> int:
     """What would be dreamt."""
     if args.json:
         output.as_json(
@@ -221,7 +223,7 @@ def _forecast(args: argparse.Namespace, found: list[tuple[Wiki, Due]]) -> int:
             head = ("session", "client", "turns", "last", "began with")
             title = f"{wiki.turns.store.scope}\n" if args.all else ""
             output.text(title + output.table(rows, head, free=True))
-        warm = f" {_still_warm(len(due.warm))}" if due.warm else ""
+        warm = f" {_still_warm(len(due.warm), due.ready(idle))}" if due.warm else ""
         if not rows and (warm or not args.all):
             output.note(f"There is nothing new to dream in {wiki.turns.store.scope}.{warm}")
         elif warm:
@@ -233,8 +235,10 @@ def _sessions(count: int) -> str:
     return f"{output.many(count, 'session')} {'is' if count == 1 else 'are'}"
 
 
-def _still_warm(count: int) -> str:
-    return f"{_sessions(count)} still warm and {'waits' if count == 1 else 'wait'} for a later dream."
+def _still_warm(count: int, ready: float) -> str:
+    """That sessions wait since they were written to a moment ago, and until when."""
+    until = output.when(ready)[11:16]
+    return f"{_sessions(count)} still warm; the first may be dreamt from {until} on (dream.idle)."
 
 
 def _spent(report: Report) -> str:
@@ -263,7 +267,7 @@ def _tell(wiki: Wiki, report: Report, is_quiet: bool) -> None:
         elif not rows:
             output.note(f"There is nothing new to dream in {report.scope}.")
         if report.warm:
-            output.note(_still_warm(report.warm))
+            output.note(_still_warm(report.warm, report.ready))
     left = report.left
     for name, why in report.failed:
         if why == report.stopped:

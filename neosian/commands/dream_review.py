@@ -50,10 +50,12 @@ def _undo(args: argparse.Namespace, wiki: Wiki) -> int:
     mounts = {mount.store.scope: mount for mount in wiki.mounts}
     for scope, done in undone.scopes:
         for path in done.paths:
-            output.text(f"{mounts[scope].at(path)}: as it was before")
+            output.text(f"{mounts[scope].at(path)}: as before that dream")
     for scope, path in undone.dropped:
         output.text(f"{mounts[scope].at(path)}: waits for review no more")
-    output.note(f"The dream {undone.run} is taken back.")
+    output.note(
+        f"The dream {undone.run} is taken back. Its turns count as read: no later dream comes back to them."
+    )
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from neosian import health, output, scope, turns
 
-_BEGIN = "neosian setup --write"
+_BEGIN = "neosian setup"
 _SILENT = 600.0  # seconds after which it is said when the last event came
 _NAMED = 10  # documents that are named one by one
 _SAID = {"never fired": "installed, never fired", "heard": "without hooks here"}

@@ -30,7 +30,8 @@ _ROUNDS = 2  # of question and answer: what the gate refuses goes back once
 class Report:
     """What a dream came to: how it went for each session, tokens and money spent, what landed.
 
-    ``total``: sessions that it set out to dream. ``stopped``: why it went no further, "" where it came to its end.
+    ``total``: sessions that it set out to dream; ``ready``: when the first of those that are ``warm`` may be dreamt.
+    ``stopped``: why it went no further, "" where it came to its end.
     """
 
     def __init__(self, scope: str, engine: str) -> None:
@@ -43,6 +44,7 @@ class Report:
         self.aside: list[str] = []
         self.stopped = ""
         self.warm = 0
+        self.ready = 0.0
         self.left = 0
         self.input_tokens = 0
         self.output_tokens = 0
@@ -166,6 +168,7 @@ class Dreamer:
         is_counted = self._engine is None
         found = waiting(self.stores[-1], now=self._now, idle=self._idle, is_counted=is_counted)
         report.warm = len(found.warm)
+        report.ready = found.ready(self._idle)
         trying = [each for each in found.sessions if again or not self._tries.is_aside(each)]
         report.aside = [each.conversation for each in found.sessions if each not in trying]
         chosen = trying[:most]

@@ -76,6 +76,10 @@ class Due:
         self.warm: list[Waiting] = []
         self.skipped: list[Waiting] = []
 
+    def ready(self, idle: float) -> float:
+        """When the first of those that are warm may be dreamt, if nothing more is said in it; 0 where there is none."""
+        return min((each.last for each in self.warm), default=-idle) + idle
+
 
 def due(store: Store, dreamt: Mapping[str, int], *, now: float, idle: float) -> Due:
     """The conversations of a scope with turns after those that were ``dreamt`` (the last one, by conversation).
