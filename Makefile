@@ -6,9 +6,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-# Flags of a run: make test ARGS="tests/test_docs.py -x", make walkthrough CLIENTS=claude-code.
+# Flags of a run: make test ARGS="tests/test_docs.py -x", make walkthrough CLIENTS="codex pi" (none: all).
 ARGS ?=
-CLIENTS ?= claude-code
+CLIENTS ?=
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
@@ -43,8 +43,8 @@ stress: $(READY) ## land thousands of turns while people and kill signals get in
 	@$(PY) tests/stress/landing.py $(ARGS)
 	@$(PY) tests/stress/hooks.py
 
-walkthrough: $(READY) ## install the real client and play two sessions offline (fetches the client once)
-	@$(PY) tests/walkthrough/run.py $(CLIENTS) $(ARGS)
+walkthrough: $(READY) ## install real clients and play two sessions with each, offline (fetches each once)
+	@$(PY) tests/walkthrough/run.py --table $(CLIENTS) $(ARGS)
 
 man: $(READY) ## write the man page, build/neosian.1: `man build/neosian.1` shows it
 	@mkdir -p build

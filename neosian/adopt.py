@@ -269,6 +269,23 @@ def unlanded(draft: Draft, now: float) -> Iterator[Edit]:
             yield edit
 
 
+def not_landed(draft: Draft, paths: list[str]) -> list[str]:
+    """Of these paths those where the folder, or git's index, holds what the draft does not: a commit over it would
+    lose one of the two. None while another branch is checked out."""
+    repo = draft.repo
+    if not publish.checked_out(repo):
+        return []
+    staged = publish.index_entries(repo, paths)
+    found = []
+    for path in paths:
+        entry, landed = draft.entry(path), repo.entry(draft.base, path) if draft.base else None
+        known = [each.id if each and each.mode != FOLDER else NOTHING for each in (entry, landed)]
+        is_out = not publish.in_reach(repo, path)  # a file of somebody's lies where a folder would have to be
+        if is_out or publish.work_tree_id(repo, path) != known[0] or staged.get(path, NOTHING) not in known:
+            found.append(path)
+    return found
+
+
 def _edit(repo: Repo, path: str, now: float) -> Iterator[Edit]:
     full = os.path.join(repo.path, path)
     try:

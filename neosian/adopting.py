@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neosian import adopt
-from neosian.clients import adapter
+from neosian import adopt, clients
 from neosian.errors import DamagedError
 from neosian.journal import Journal
 from neosian.spool import CONTEXT, Spool
@@ -70,6 +69,6 @@ class Adopter:
             if entry.spooled.event == CONTEXT:
                 continue
             try:
-                yield adapter(entry.spooled.client).parse(entry.payload, entry.spooled)
+                yield clients.read(entry.payload, entry.spooled)
             except Exception:
                 continue

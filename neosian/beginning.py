@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import config, files
-from neosian.clients import adapter
+from neosian import clients, config, files, owed, switch
 from neosian.context import Block, start_block
+from neosian.own import is_own
 from neosian.spool import Spool
 from neosian.telling import Mounts, first_to_answer, keep, own_command, seen_by
 
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from neosian.mounts import Layout
 
 
-def begin(
-    home: str, client: str, name: str, *, spool: Spool | None = None, behind: list[str] | None = None
-) -> str:
-    """What the session whose spooled start event is ``name`` is told; "" when another hook line told it already.
+def begin(home: str, name: str, *, spool: Spool | None = None, behind: list[str] | None = None) -> str:
+    """What a hook prints so that the session whose spooled start event is ``name`` is told; "" when another hook line
+    told it already, or when its client can be told nothing before a prompt.
 
     What is told is spooled too: it becomes a `context` line of the session's first turn. Scopes whose index is too
     far behind to catch up in a hook's time are added to ``behind``.
@@ -33,17 +32,23 @@ def begin(
     entry = next(iter(spool.take([name])), None)
     if entry is None or not settings.context_start:
         return ""
-    program = adapter(client)
-    event = program.parse(entry.payload, entry.spooled)
-    if event.kind != "start" or not first_to_answer(home, entry):
+    event = clients.read(entry.payload, entry.spooled)
+    if switch.is_project_off(home, event.root or event.cwd):
+        return ""
+    program = clients.adapter(event.client)
+    if program.STARTS_WITH_PROMPT and event.kind in ("start", "compact") and not event.agent:
+        owed.owe(home, event)
+        return ""
+    if event.kind != "start" or is_own(home, event) or not first_to_answer(home, entry):
         return ""
     seen, _ = seen_by(home, settings, event)
     block = block_for(
-        home, seen, source=str(event.data.get("source") or "startup"), conversation=event.session, client=client,
+        home, seen, source=str(event.data.get("source") or "startup"), conversation=event.session,
+        client=event.client,
         budget=min(settings.context_budget, program.START_LIMIT), cost=program.cost, behind=behind,
     )  # fmt: skip
-    keep(home, spool, event, block, seen)
-    return block.text
+    keep(home, spool, event, block, seen, "start", event.data.get("source"))
+    return program.shown("start", block.text)
 
 
 def block_for(

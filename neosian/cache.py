@@ -156,6 +156,15 @@ class Cache:
             self._remove()
             self._open()
 
+    def is_whole(self) -> bool:
+        """Whether SQLite finds nothing wrong in the tables when it reads all of them."""
+        try:
+            return bool(self.db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        except Unable:
+            return True  # another process writes: then nothing can be told
+        except Damaged:
+            return False
+
     def _to_memory(self) -> None:
         """Go on in memory, with what the file holds: it cannot be written."""
         memory, _ = self._in_memory()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from neosian.events import Event
 
-EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
+EDITORS = re.compile(r"edit|write|create|replace|patch|insert", re.IGNORECASE)  # names of tools that write
 COMMANDS = ("command", "cmd", "script")  # keys of an input under which a shell's line stands
 PATHS = re.compile(r"path|file|dir|glob|folder", re.IGNORECASE)  # keys under which paths stand
 # Keys under which no path stands, though what stands there may look like one.
@@ -136,7 +136,7 @@ def named_paths(fields: Mapping[str, Any], cwd: str = "") -> set[str]:
 
 
 def touched_paths(call: Mapping[str, Any], cwd: str = "") -> set[str]:
-    """The files that a call may have written: the path of an editing tool, any word of a shell's line.
+    """The files that a call may have written: the paths of an editing tool, any word of a shell's line.
 
     ``call`` is a ``tool_call`` line or an event's data. Paths are absolute where the working directory is known.
     """
@@ -144,14 +144,20 @@ def touched_paths(call: Mapping[str, Any], cwd: str = "") -> set[str]:
     cwd = str(call.get("cwd") or cwd)
     if not isinstance(fields, dict):
         return set()
-    if call.get("tool") in EDITORS:
-        return {
-            _absolute(path, cwd) for path in _strings(fields.get("file_path"), fields.get("notebook_path"))
-        }
+    if edited := edited_paths(str(call.get("tool")), fields):
+        return {_absolute(path, cwd) for path in edited}
     lines = list(_strings(*(fields.get(key) for key in COMMANDS)))
     words = [word for line in lines for word in _words(line)]
     homes = [cwd, *(_absolute(folder, cwd) for line in lines for folder in _folders(line))]
     return {_absolute(word, home) for word in words for home in homes}
+
+
+def edited_paths(tool: str, fields: Mapping[str, Any]) -> list[str]:
+    """The paths that a call of an editing tool names, as they stand there; none of any other tool's."""
+    if not EDITORS.search(tool):
+        return []
+    keys = (key for key in fields if PATHS.search(key) and not TEXTS.search(key))
+    return [path for path in _strings(*(fields[key] for key in keys)) if len(path) <= LONGEST]
 
 
 def touched_by(event: Event) -> set[str]:

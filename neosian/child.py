@@ -72,6 +72,7 @@ class Child:
         self._until = time.monotonic() + timeout
         self._buffer = bytearray()
         self._status: int | None = None
+        self._said = b""
         self._in = self._out = self._err = -1
         _reap_forgotten()
         their_in, self._in = os.pipe()
@@ -108,6 +109,8 @@ class Child:
         self._in = self._out = self._err = -1
 
     def _wait(self, end: int, event: int) -> None:
+        if end < 0:  # it was closed, for good or because it failed
+            raise self.failed()
         poller = select.poll()
         poller.register(end, event)
         if not poller.poll(max(0.0, self._until - time.monotonic()) * 1000):
@@ -151,6 +154,8 @@ class Child:
 
     def communicate(self, data: bytes) -> tuple[int, bytes, bytes]:
         """Send ``data``, close stdin, and give back status, stdout, stderr."""
+        if self._in < 0:
+            raise self.failed()
         rest, errors = memoryview(data), bytearray()
         poller = select.poll()
         poller.register(self._out, select.POLLIN)
@@ -192,20 +197,21 @@ class Child:
         return self._status
 
     def failed(self) -> GitError:
-        """The error of a child that stopped answering."""
-        os.close(self._in)
-        self._in = -1
-        said = b""
-        while piece := os.read(self._err, 1 << 16):
-            said += piece
-        return GitError(tuple(self._argv[1:]), self._reap(), said.decode("utf-8", "replace"))
+        """The error of a child that stopped answering; the same one however often it is asked."""
+        self._close_in()
+        while self._err >= 0 and (piece := os.read(self._err, 1 << 16)):
+            self._said += piece
+        return GitError(tuple(self._argv[1:]), self._reap(), self._said.decode("utf-8", "replace"))
 
     def close(self) -> int:
         """Close its stdin and wait for its end (it has nothing more to say)."""
+        self._close_in()
+        return self._reap()
+
+    def _close_in(self) -> None:
         if self._in >= 0:
             os.close(self._in)
             self._in = -1
-        return self._reap()
 
     def kill(self) -> None:
         """End it now; only ever our own child."""

@@ -28,6 +28,7 @@ class Child:
         self._buffer = bytearray()
         self._errors = bytearray()
         self._pieces: queue.Queue[bytes] = queue.Queue()
+        self._is_through = False  # all of its output was taken
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -58,16 +59,19 @@ class Child:
         try:
             self._process.stdin.write(data)
             self._process.stdin.flush()
-        except OSError:
+        except (OSError, ValueError):  # ValueError: its stdin is closed
             raise self.failed() from None
 
     def _more(self) -> bool:
+        if self._is_through:
+            return False
         try:
             piece = self._pieces.get(timeout=max(0.0, self._until - time.monotonic()))
         except queue.Empty:
             self.kill()
             raise GitError(tuple(self._argv[1:]), -1, "it took too long and was ended") from None
         self._buffer += piece
+        self._is_through = not piece
         return bool(piece)
 
     def line(self) -> bytes:
@@ -88,6 +92,9 @@ class Child:
 
     def communicate(self, data: bytes) -> tuple[int, bytes, bytes]:
         """Send ``data``, close stdin, and give back status, stdout, stderr."""
+        assert self._process.stdin is not None
+        if self._process.stdin.closed:
+            raise self.failed()
         sender = threading.Thread(target=self._send, args=(data,), daemon=True)
         self._threads.append(sender)
         sender.start()

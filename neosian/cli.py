@@ -13,11 +13,13 @@ from neosian import __version__
 from neosian.errors import NeosianError, UsageError, did_you_mean
 
 COMMANDS = {
+    "setup": "wire the coding agents that are installed here to neosian, and take it back",
     "record": "record one hook event, or install and remove the hooks",
     "context": "show what a session is told at its start",
     "memory": "view and change documents",
     "board": "tell what is being done, and by whom",
     "skills": "list the skills, or show one",
+    "dream": "turn what happened into notes",
     "recall": "show a turn whole",
     "replay": "print what an agent was given, word for word",
     "search": "find turns and documents",
@@ -29,10 +31,14 @@ COMMANDS = {
     "revert": "take back a change of documents, or put a document back",
     "why": "tell who wrote each line of a document, and from which turns",
     "status": "tell how the memory is doing",
+    "doctor": "look deeper than status, and mend what is safe to mend",
+    "off": "record and tell nothing, everywhere or in one project",
+    "on": "record and tell again",
+    "project": "list the projects; rename, merge or move one",
     "watch": "commit what people save as soon as it has settled",
     "path": "print the folder of a scope",
     "docs": "print a page of the documentation",
-    "demo": "play a recorded session in a throwaway home",
+    "demo": "play two recorded sessions in a throwaway home",
 }
 """Each is a module of `neosian.commands` with ``configure(parser)`` and ``run(args) -> int``."""
 
@@ -79,6 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.parser.error(f"unrecognized arguments: {' '.join(rest)}")
         elif rest:
             args.query += rest  # any text is a query, `--no-verify` too
+        if args.root == "":
+            raise UsageError("--root needs the path of a folder.")
         root = args.root or ""
         status: int = importlib.import_module(f"neosian.commands.{args.command}").run(args)
         sys.stdout.flush()
@@ -96,11 +104,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        return _tell(f"{error.strerror or error}{where}.", "neosian status", FAILED)
+        return _tell(f"{error.strerror or error}{where}.", _elsewhere(words), FAILED)
     except Exception as error:
-        return _tell(
-            f"Something unexpected happened: {_keep_traceback(root, error)}", "neosian status", FAILED
-        )
+        said = f"Something unexpected happened: {_keep_traceback(root, error)}"
+        return _tell(said, _elsewhere(words), FAILED)
+
+
+def _elsewhere(words: list[str]) -> str:
+    """The command that says how things stand, after one that could not."""
+    return "neosian doctor" if _named(words) == "status" else "neosian status"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -128,7 +140,10 @@ class _Parser(argparse.ArgumentParser):
             action = self._option(words[at])
             (others if action is None else options).append(words[at])
             at += 1
-            if action is not None and action.nargs is None and "=" not in words[at - 1]:
+            if action is None or "=" in words[at - 1]:
+                continue
+            may_go_without = action.nargs == "?" and (at == len(words) or words[at].startswith("-"))
+            if action.nargs in (None, "?") and not may_go_without:
                 if at == len(words):
                     return words  # its value is missing, which argparse tells
                 options.append(words[at])

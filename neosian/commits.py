@@ -86,6 +86,14 @@ def trailers(message: str) -> dict[str, list[str]]:
     return found
 
 
+def body(repo: Repo, id: str) -> str:
+    """What a commit's message says between its subject and its trailers."""
+    message = (repo.object(id) or ("", b""))[1].partition(b"\n\n")[2].decode("utf-8", "replace")
+    said = message.strip().partition("\n\n")[2]
+    before, _, last = said.rpartition("\n\n")
+    return (before if trailers(last) else said).strip()
+
+
 class UnknownRevision(NeosianError):
     """No commit of a scope goes by this name, or more than one: ``candidates`` are those."""
 

@@ -35,8 +35,10 @@ class Config:
     """
 
     __slots__ = (
-        "context_budget", "context_recall", "context_start", "project_throwaway", "record_capture", "record_ignore",
-        "record_input_chars", "record_output_chars", "record_silence", "wrong",
+        "context_budget", "context_recall", "context_start", "dream_engine", "dream_idle", "dream_max_tokens_per_day",
+        "dream_max_tokens_per_run", "dream_model", "dream_review", "project_throwaway", "record_capture",
+        "record_ignore", "record_input_chars", "record_output_chars", "record_silence", "record_transcript",
+        "wrong",
     )  # fmt: skip
 
     def __init__(self, said: Mapping[str, Any] | None = None) -> None:
@@ -46,11 +48,21 @@ class Config:
         self.record_input_chars = table.number("record", "input_chars", 16_384)
         self.record_silence = table.number("record", "silence", 6 * 3600)
         self.record_ignore = table.texts("record", "ignore", IGNORED_FILES)
-        # What is no choice counts as the narrower one: a slip must not record what was meant to stay out.
+        # What is no choice counts as the narrower one: a slip must not record what was meant to stay out, nor ask a
+        # model, nor land what was to wait.
+        self.record_transcript = table.switch("record", "transcript", True, otherwise=False)
         self.record_capture = table.text("record", "capture", "all", ("all", "marked"), otherwise="marked")
         self.context_start = table.switch("context", "start", True)
         self.context_recall = table.switch("context", "recall", True)
         self.context_budget = table.number("context", "budget", 9500)
+        self.dream_engine = table.text(
+            "dream", "engine", "", ("", "anthropic", "claude-cli", "rules"), otherwise="rules"
+        )
+        self.dream_model = table.any_text("dream", "model", "")
+        self.dream_idle = table.number("dream", "idle", 1800)
+        self.dream_max_tokens_per_run = table.number("dream", "max_tokens_per_run", 1_000_000)
+        self.dream_max_tokens_per_day = table.number("dream", "max_tokens_per_day", 3_000_000)
+        self.dream_review = table.switch("dream", "review", False, otherwise=True)
         self.project_throwaway = table.texts("project", "throwaway", THROWAWAY)
         for name, value in table.complain_of_the_rest():
             # A slip in the name, too. The launcher goes by the same two signs.
@@ -73,9 +85,10 @@ def load(home: str) -> tuple[Config, str]:
         found = Config(parsed_toml(path, os.path.join(home, "cache", "config.json")))
     except (ConfigError, OSError) as error:
         found = Config()
+        why = files.said(error, path) if isinstance(error, OSError) else str(error)
         if "capture" in files.strange(path):
             found.record_capture = "marked"  # the launcher reads that line all the same
-        return found, f"{error} Its settings do not count until it is mended."
+        return found, f"{why} Its settings do not count until it is mended."
     return found, f"{path}: {' '.join(found.wrong)}" if found.wrong else ""
 
 
@@ -97,7 +110,10 @@ def parsed_toml(path: str, cache: str) -> dict[str, Any]:
 
     try:
         said = tomllib.loads((files.read(path) or b"").decode("utf-8-sig", "replace"))
-    except tomllib.TOMLDecodeError as error:
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # of the syntax; a number of thousands of digits; nested too deeply
         raise ConfigError(path, str(error)) from None
     try:
         files.make_dir(os.path.dirname(cache))
@@ -136,16 +152,28 @@ class _Table:
         found = self._find(section, key, default)
         if isinstance(found, str) and found in choices:
             return found
-        self._complain(section, key, f"one of {', '.join(choices)}", found, otherwise)
+        known = ", ".join(choice for choice in choices if choice)
+        self._complain(section, key, f"one of {known}", found, otherwise)
         return otherwise
 
-    def switch(self, section: str, key: str, default: bool) -> bool:
-        """true or false."""
+    def any_text(self, section: str, key: str, default: str) -> str:
+        """A text."""
+        found = self._find(section, key, default)
+        if isinstance(found, str):
+            return found
+        self._complain(section, key, "a text", found)
+        return default
+
+    def switch(self, section: str, key: str, default: bool, otherwise: bool | None = None) -> bool:
+        """true or false; ``otherwise`` (default: as where nothing is said) where it is neither."""
         found = self._find(section, key, default)
         if isinstance(found, bool):
             return found
-        self._complain(section, key, "true or false", found)
-        return default
+        if otherwise is None:
+            self._complain(section, key, "true or false", found)
+            return default
+        self._complain(section, key, "true or false", found, str(otherwise).lower())
+        return otherwise
 
     def complain_of_the_rest(self) -> list[tuple[str, object]]:
         """Name and value of what the file says and nobody asked for; each name is added to ``wrong``."""

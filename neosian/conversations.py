@@ -65,7 +65,8 @@ def resolve(repo: Repo, name: str, at: str | None = None) -> Conversation:
     for path, blob in repo.ls(rev, "record/") if rev else []:
         if turns.is_segment(path):
             logs.setdefault(turns.segment_key(path), []).append((path, blob))
-    likely = [key for key in logs if any(f"-{start}" in f"-{key}" for start in _on_disk(name))]
+    starts = [f"-{start}" for start in _on_disk(name)]
+    likely = [key for key in logs if any(start in f"-{key}" for start in starts)]
     found: dict[str, Conversation] = {}
     for key in likely:
         conversation = _conversation(repo, key, sorted(logs[key]))

@@ -21,6 +21,9 @@ from neosian.launcher import install_launcher, launcher_path
 
 CLIENT = "claude-code"
 STEP_SECONDS = 30
+LESSON = "project/errors.md"
+NOTES = ("/project/project/commands.md", f"/project/{LESSON}", "/user/profile/preferences.md")
+"""What the dream makes of session 1, and session 2 is told of."""
 SHOWN = 40  # first characters of a prompt by which it is known again
 _PASSED_ON = ("PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "SYSTEMROOT")
 _LOG_FORMAT = "--format=%h %s%n        by %an, %ar%n%w(0,8,8)%(trailers:only)"
@@ -145,8 +148,12 @@ def show(root: Path) -> Iterator[Section]:
 
     stage.play(1, first)
     store = Path(stage.neosian("find the store", "path").strip())
-    yield _story(first)
-    log = stage.run("git log of the store", "git", "-C", str(store), "log", _LOG_FORMAT)
+    yield Section(
+        "A session was recorded",
+        f"Claude Code once fired these {len(first)} events; they were played through the installed hook just now.",
+        _story(first),
+    )
+    log = stage.run("git log of the store", "git", "-C", str(store), "log", "--min-parents=1", _LOG_FORMAT)
     booked = log.count(f"Conversation: {conversation(first)}")
     if booked != len(asked):
         raise DemoError("git log of the store", f"{len(asked)} turns, but {booked} commits.", log, stage.root)
@@ -159,18 +166,24 @@ def show(root: Path) -> Iterator[Section]:
         "git log", "Each turn is one commit, with trailers that say who acted, where and in which turn.", log
     )
     yield _recalled(stage, first)
+    yield _dreamt(stage, store)
     told = stage.play(2, second)
-    stage.expect("what session 2 is told", told, *(prompt[:SHOWN] for prompt in asked))
+    stage.expect("what session 2 is told", told, *(prompt[:SHOWN] for prompt in asked), *NOTES)
     yield Section(
         "What the next session is told",
         "A new session of the agent began, knowing nothing. This is what our hook put before it, word for word.",
         told,
     )
+    yield Section(
+        "What it made of that",
+        "The person asked, and the agent knew, without reading a file again.",
+        _story(second),
+    )
     yield _look_around(stage, store)
 
 
-def _story(events: Sequence[Recorded]) -> Section:
-    """The first session as its person saw it."""
+def _story(events: Sequence[Recorded]) -> str:
+    """A session as its person saw it."""
     lines = []
     for event in events:
         payload = event.payload
@@ -183,11 +196,7 @@ def _story(events: Sequence[Recorded]) -> Section:
             lines.append(f"    {payload['tool_name']}: {what}{failed}")
         elif event.verb == "stop":
             lines.append(f"{payload['last_assistant_message']}\n")
-    return Section(
-        "A session was recorded",
-        f"Claude Code once fired these {len(events)} events; they were played through the installed hook just now.",
-        "\n".join(lines),
-    )
+    return "\n".join(lines).rstrip("\n")
 
 
 def _recalled(stage: Stage, events: Sequence[Recorded]) -> Section:
@@ -201,6 +210,19 @@ def _recalled(stage: Stage, events: Sequence[Recorded]) -> Section:
     )
 
 
+def _dreamt(stage: Stage, store: Path) -> Section:
+    step = "the dream"
+    (stage.memory / "config.toml").write_text("[dream]\nidle = 0\n")  # the session ended just now
+    said = stage.neosian(step, "dream", "--engine", "rules")
+    stage.expect(step, said, *(note.rpartition("/")[2] for note in NOTES))
+    return Section(
+        "A dream",
+        "`neosian dream --engine rules` counted notes from the turns, without any model; each line names its turns. One"
+        " of them:",
+        f"{said}\n{(store / LESSON).read_text(encoding='utf-8')}",
+    )
+
+
 def _look_around(stage: Stage, store: Path) -> Section:
     beside = Path(sys.executable).with_name("neosian")
     command = shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m neosian"
@@ -208,8 +230,10 @@ def _look_around(stage: Stage, store: Path) -> Section:
         f"cd {shlex.quote(str(stage.project))}",
         f"export NEOSIAN_HOME={shlex.quote(str(stage.memory))}",
         f'{command} search "rounded half up"',
-        f"{command} audit",
+        f"{command} log project/errors.md",
+        f"{command} why project/errors.md",
         f"git -C {shlex.quote(str(store))} log -p",
+        "unset NEOSIAN_HOME",
     ]
     about = f"All of it is left in {stage.root}; delete that folder when you have seen enough."
     return Section("Look around", about, "\n".join(lines))

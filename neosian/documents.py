@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import zlib
 
+from neosian.decoding import decoded
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +74,7 @@ class Document:
 
 def read(data: bytes) -> Document:
     """A document from the bytes of its file; any bytes will do."""
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    text = decoded(data)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     header, body = _split(text)
@@ -100,11 +102,16 @@ def scalars(header: str) -> dict[str, str]:
     lines = header.split("\n")
     for number, line in enumerate(lines):
         key, colon, value = line.partition(":")
-        key = key.rstrip(" \t")
+        key = _unquoted(key.rstrip(" \t"))
         if colon and _is_key(key) and value[:1] in ("", " ", "\t"):
             value = value.strip()
             found[key.lower()] = _indented(lines, number + 1) if value in _BLOCK_MARKS else _plain(value)
     return found
+
+
+def _unquoted(key: str) -> str:
+    """A key without quotes around it."""
+    return key[1:-1] if len(key) > 2 and key[0] in "'\"" and key[-1] == key[0] else key
 
 
 def truth(text: str) -> bool | None:

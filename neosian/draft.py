@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from neosian.errors import BrokenStoreError
+from neosian.errors import BlockedError, BrokenStoreError
 from neosian.plumbing import EMPTY_TREE, FILE, FOLDER, Entry, Repo, format_tree, object_id
 
 
@@ -75,8 +75,19 @@ class Draft:
             raise BrokenStoreError(f"{path} of {self.repo.path} cannot be read.", "neosian status")
         return held[1]
 
+    def in_the_way(self, path: str) -> str:
+        """What keeps a path from being a file: a file above it, or itself, being a folder; "" for nothing."""
+        above = path
+        while above := above.rpartition("/")[0]:
+            found = self.entry(above)
+            if found is not None and found.mode != FOLDER:
+                return above
+        return path if self.folder(path) else ""
+
     def put(self, path: str, data: bytes) -> None:
-        """Set a file's bytes."""
+        """Set a file's bytes. Raises BlockedError below a file or link, or where a folder is: neither is replaced."""
+        if there := self.in_the_way(path):
+            raise BlockedError(path, there)
         above, _, name = path.rpartition("/")
         id = self._add("blob", data)
         self._bodies[id] = data
@@ -85,13 +96,17 @@ class Draft:
         self.folder(above)[name] = Entry(mode, id)
         self._touch(above)
 
+    def take(self, path: str, entry: Entry) -> None:
+        """Set a file to one whose bytes the repository has already."""
+        above, _, name = path.rpartition("/")
+        self.folder(above)[name] = entry
+        self._touch(above)
+
     def move(self, old: str, new: str) -> None:
         """Give a file another path; it stays what it is."""
         entry = self.entry(old)
         if entry is not None:
-            above, _, name = new.rpartition("/")
-            self.folder(above)[name] = entry
-            self._touch(above)
+            self.take(new, entry)
             self.delete(old)
 
     def delete(self, path: str) -> None:
@@ -127,10 +142,10 @@ class Draft:
                 self.folder(above).pop(name, None)
         self._dirty.clear()
 
-    def commit(self, message: str, author: Signature, committer: Signature) -> str:
-        """Close the changes so far as one commit; its id."""
+    def commit(self, message: str, author: Signature, committer: Signature, merged: str = "") -> str:
+        """Close the changes so far as one commit, a merge of ``merged`` where that is named; its id."""
         self._close_trees()
-        parent = f"parent {self.tip}\n" if self.tip else ""
+        parent = "".join(f"parent {each}\n" for each in (self.tip, merged) if each)
         text = f"tree {self._root}\n{parent}author {author}\ncommitter {committer}\n\n{message}"
         if self._root == EMPTY_TREE:
             self._add("tree", b"")

@@ -13,9 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from neosian.landing import Landed
     from neosian.spool import Spool
+    from neosian.store import Lock
 
 BIG = 8 * 1024 * 1024
 """Bytes of backlog from which landing is left to a child that no client waits for."""
+
+_LOOK = 0.5  # seconds for which a child that begins lets others have a look whether one waits
 
 PACK_AFTER = 200
 """Landings after which a scope is packed, off the hook's path."""
@@ -36,9 +39,9 @@ def main(argv: list[str]) -> int:
     try:
         os.chdir(home)  # the directory that the hook ran in may be gone; the event has its name
         if verb == "start":
-            start(home, rest[0], rest[1])
+            start(home, rest[1])
         elif verb == "prompt":
-            prompt(home, rest[0], rest[1])
+            prompt(home, rest[1])
         elif verb in ("stop", "end"):
             stop(home, rest[1])
         elif verb == "land":
@@ -71,22 +74,23 @@ def failed(home: str, verb: str, error: Exception) -> int:
     return 1
 
 
-def start(home: str, client: str, name: str) -> None:
+def start(home: str, name: str) -> None:
     """Print what a session is told, and keep word for word what was printed for its first turn."""
     from neosian.beginning import begin
 
     behind: list[str] = []
-    _say(home, begin(home, client, name, behind=behind), behind)
+    _say(home, begin(home, name, behind=behind), behind)
     tidy(home)
     told_if_unreadable(home, name)
 
 
-def prompt(home: str, client: str, name: str) -> None:
-    """Print what memory knows about a prompt, if anything, and keep it word for word."""
+def prompt(home: str, name: str) -> None:
+    """Print what memory knows about a prompt, if anything, and keep it word for word; before that a start that was
+    not told."""
     from neosian.reminding import remind
 
     behind: list[str] = []
-    _say(home, remind(home, client, name, behind=behind), behind)
+    _say(home, remind(home, name, behind=behind), behind)
     told_if_unreadable(home, name)
 
 
@@ -104,7 +108,7 @@ def stop(home: str, name: str) -> None:
 
     spool = Spool(home)
     if spool.backlog() > BIG:
-        detach("land", home)
+        land_behind(home)
         return
     land(home, spool=spool)
     told_if_unreadable(home, name)
@@ -121,11 +125,21 @@ def told_if_unreadable(home: str, name: str) -> None:
 
 
 def land_all(home: str) -> None:
-    """What a child of ours does that nobody waits for: also bring in what a killed launcher left whole."""
+    """What a child of ours does that nobody waits for: also bring in what a killed launcher left whole. Where another
+    child waits to do the same, that one does."""
+    from neosian.errors import BusyError
     from neosian.spool import Spool
 
-    Spool(home).recover()
-    land(home, patience=60.0, mends=True)
+    turn = _turn(home, _LOOK)
+    try:
+        turn.__enter__()
+    except BusyError:
+        return
+    try:
+        Spool(home).recover()
+        land(home, patience=60.0, mends=True, turn=turn)
+    finally:
+        turn.release()
 
 
 def index(home: str, scope: str) -> None:
@@ -142,7 +156,12 @@ def index(home: str, scope: str) -> None:
 
 
 def land(
-    home: str, *, patience: float = 0.5, spool: Spool | None = None, mends: bool = False
+    home: str,
+    *,
+    patience: float = 0.5,
+    spool: Spool | None = None,
+    mends: bool = False,
+    turn: Lock | None = None,
 ) -> list[Landed]:
     """Land the spool, then bring the index up to what landed. A damaged store that a hook has no time to mend is
     left to a child."""
@@ -154,7 +173,7 @@ def land(
     settings, wrong = config.load(home)
     lander = Lander(home, settings, patience=patience, spool=spool, mends=mends)
     try:
-        landed = lander.land()
+        landed = lander.land(turn=turn)
         for text in dict.fromkeys(each.scope for each in landed):
             store = lander.store(text)
             with Index.open(store.cache) as index:
@@ -165,7 +184,7 @@ def land(
     finally:
         lander.close()
     if any(isinstance(failure, DamagedError) for failure in lander.failures):
-        detach("land", home)
+        land_behind(home)
     if lander.failures:
         raise lander.failures[0]
     if wrong:
@@ -180,7 +199,28 @@ def tidy(home: str) -> None:
     from neosian.spool import Spool
 
     if Spool(home).neglected():
-        detach("land", home)
+        land_behind(home)
+
+
+def land_behind(home: str) -> None:
+    """Have a child land what is in the spool; none where one waits to begin, which will find all that is there then."""
+    from neosian.errors import BusyError
+
+    try:
+        with _turn(home, 0.0):
+            pass
+    except BusyError:
+        return
+    except OSError:
+        pass  # the child tells of it in the log
+    detach("land", home)
+
+
+def _turn(home: str, patience: float) -> Lock:
+    """The place of the one child that waits for the spool's lock."""
+    from neosian.store import Lock
+
+    return Lock(os.path.join(home, "spool", "waiting"), patience)
 
 
 def detach(*argv: str) -> None:

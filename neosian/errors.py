@@ -31,6 +31,14 @@ class BrokenStoreError(NeosianError):
     """A scope's repository cannot be read as it stands."""
 
 
+class BlockedError(NeosianError):
+    """A file cannot lie at a path: ``there`` is no folder, or the path is one."""
+
+    def __init__(self, path: str, there: str) -> None:
+        is_what = "a folder" if there == path else "no folder"
+        super().__init__(f"{path} cannot be written: {there} is {is_what}. Nothing was changed.")
+
+
 class DamagedError(BrokenStoreError):
     """A repository that must be mended before anything is written, which not everybody has the time or right to do."""
 

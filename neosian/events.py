@@ -10,10 +10,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+FLAG_SEPARATOR = "\x1f"
+"""What stands between the words of a hook line in `Spooled.level` and `Event.level`."""
+
+
 class Spooled:
     """What the spool knows of a payload before anybody has read it.
 
-    ``event`` is the verb of the hook line (start, prompt, stop, end or note), ``level`` the text of its other flags,
+    ``client`` is the one that the hook line names and ``event`` its verb (start, prompt, stop, end or note), ``level``
+    the text of its other flags,
     ``at`` the file's time in seconds since 1970, ``tick`` seconds since boot (None where the system cannot tell)
     and ``boot`` the boot those seconds belong to.
     """
@@ -49,20 +54,27 @@ class Event:
 
     ==========  =====================================================================================
     start       source, model
-    prompt      text, notification (None, or call, task, status, summary of ended background work)
-    call        tool, input
+    prompt      text, notification (None, or call, task, status, summary of ended background work), steers (only
+                where the client says whether the prompt goes to the turn that runs)
+    call        tool, input; of a call and a result that other events tell of too: echo (true)
     result      tool, input, text, ok (None: not told), ms, background (task id: only the launch is over),
                 agent (id of the subagent that the call ran), person (the text is a person's words)
     batch       calls: list of {call, tool, input, text, ok, person}
     permission  tool, input, state (asked, denied), reason
+    said        text: the agent's last words, where its stop does not tell them
     subagent    event (start, stop), text
     compact     event (before, after), trigger, text
-    stop        text, active, background (ids of tasks still running)
+    stop        text, active, background (ids of tasks still running), aborted (only where a person may have done it),
+                transcript (only where the client names a file instead of the text: what its module needs to find the
+                text in it)
     failure     error, text
+    error       error, text: a request failed, and the client may try again
+    interrupt   reason: a person stopped the turn
     end         reason
     cwd         old, new
     context     event, commit, shown, text: what we injected ourselves
     event       payload (as it came), opens (whether it can open a turn): anything not known
+    nothing     no data: the client says something that is none of a person's or an agent's doing
     ==========  =====================================================================================
 
     ``spooled`` is the name of its spool file and unique; ``agent`` is set inside a subagent.

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
-from neosian import config, files, output, payload, places, scope
+from neosian import clients, config, files, output, payload, places, scope, switch
 from neosian.calls import Globs, named_paths
-from neosian.clients import adapter
 from neosian.errors import NeosianError
-from neosian.events import Event, Spooled
+from neosian.events import FLAG_SEPARATOR, Event, Spooled
 from neosian.mounts import layout
+from neosian.own import is_own
 from neosian.redact import hide_private, redact
-from neosian.spool import FLAG_SEPARATOR
 
 
 def explain(home: str, client: str, source: str, flags: list[str], *, as_json: bool) -> int:
@@ -30,6 +29,8 @@ def explain(home: str, client: str, source: str, flags: list[str], *, as_json: b
         reason = "the conversation began there" if place else seen.reason
     where = directory or (event.root or event.cwd if event else "")
     kept, why = _recorded(home, settings, where)
+    if event is not None and is_own(home, event):
+        kept, why = False, "it is neosian's own question to a model"
     found: dict[str, object] = {
         "scope": chosen,
         "reason": reason,
@@ -63,14 +64,16 @@ def _event(client: str, source: str, flags: list[str]) -> Event:
         name: os.environ[name] for name in ("CLAUDE_PROJECT_DIR",) if name in os.environ and source == "-"
     }
     spooled = Spooled(name="explain", client=client, at=0.0, level=FLAG_SEPARATOR.join(flags), marks=marks)
-    return adapter(client).parse(said, spooled)
+    return clients.read(said, spooled)
 
 
 def _recorded(home: str, settings: config.Config, where: str) -> tuple[bool, str]:
     if os.environ.get("NEOSIAN_OFF"):
         return False, "$NEOSIAN_OFF is set"
-    if os.path.exists(os.path.join(home, "off")):
-        return False, f"{os.path.join(home, 'off')} is there"
+    if switch.is_off(home):
+        return False, f"{switch.file(home)} is there"
+    if switch.is_project_off(home, where):
+        return False, f"{switch.list_file(home)} names the project"
     if settings.record_capture == "marked" and not marked(where):
         return False, "record.capture is marked, and no .neosian-record file is above the directory"
     return True, "nothing switches it off"

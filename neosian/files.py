@@ -54,6 +54,12 @@ def _without_waiting(path: str, flags: int) -> int:
         raise
 
 
+def said(error: OSError, where: str = "") -> str:
+    """What the system refused, as a sentence; ``where`` is what it was about if the error does not say."""
+    where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else where
+    return f"{error.strerror or error} ({where})." if where else f"{error.strerror or error}."
+
+
 def make_dir(path: str) -> None:
     """Make ``path`` and its missing parents, each 0700 under any umask."""
     if not path:
@@ -69,9 +75,18 @@ def make_dir(path: str) -> None:
     os.chmod(path, PRIVATE_DIR)
 
 
-def write(path: str, data: bytes, *, sync: bool = False, scratch: str = "", mode: int = PRIVATE_FILE) -> None:
+def write(
+    path: str,
+    data: bytes,
+    *,
+    sync: bool = False,
+    scratch: str = "",
+    mode: int = PRIVATE_FILE,
+    owner: tuple[int, int] | None = None,
+) -> None:
     """Put ``data`` at ``path`` whole: a temporary file, then a rename.
 
+    ``owner`` is the user and group that it is to belong to (default: who runs this).
     ``scratch`` is the folder of the temporary file, on the same file system (default: beside the target).
     ``sync`` has the bytes on disk, the name included, before this returns.
     """
@@ -80,6 +95,8 @@ def write(path: str, data: bytes, *, sync: bool = False, scratch: str = "", mode
     handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         try:
+            if owner is not None and (made := os.fstat(handle)) and (made.st_uid, made.st_gid) != owner:
+                os.fchown(handle, *owner)  # before the mode: it would take some of that away
             if hasattr(os, "fchmod"):
                 os.fchmod(handle, mode)
             rest = memoryview(data)

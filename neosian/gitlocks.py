@@ -131,6 +131,15 @@ def clear_ref_locks(repo: Repo) -> None:
             continue
 
 
+def clear_locks_below(repo: Repo, folder: str) -> None:
+    """Move aside the locks that a crash left on refs below a folder where only neosian writes."""
+    for where, _, names in os.walk(os.path.join(repo.git_dir, folder)):
+        for name in names:
+            path = os.path.join(where, name)
+            if name.endswith(".lock") and time.time() - os.stat(path).st_mtime > _STALE_REF_LOCK:
+                os.replace(path, os.path.join(repo.private, f"stale-{name}"))
+
+
 class MainLock:
     """Git's own lock on main and HEAD, taken by a `git update-ref` child that has checked main's old value.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 import zlib
 
 from neosian import files, publish, recording, turns
@@ -41,9 +42,9 @@ def heal(store: Store, journal: Journal, machine: str) -> str:
     """
     with store.lock():
         store.repo.close()
+        _move_bad_settings(store.repo)
+        store.frame()
         moved = _move_damaged(store.repo)
-        if store.head_is_torn:
-            files.write(os.path.join(store.repo.git_dir, "HEAD"), f"ref: {MAIN}\n".encode())
         old = _named(store.repo)
         tip = _newest_whole(store.repo)
         if tip is None:
@@ -61,6 +62,15 @@ def heal(store: Store, journal: Journal, machine: str) -> str:
     return (
         f"{store.scope}: {moved} damaged objects set aside, main at {tip[:12]}, {again} turns landed again."
     )
+
+
+def _move_bad_settings(repo: Repo) -> None:
+    """Move aside settings that git cannot read: with them it does nothing at all in the repository."""
+    path = os.path.join(repo.git_dir, "config")
+    _, _, errors = repo.start("config", "--file", path, "--list").communicate(b"")
+    if b"bad config" in errors:
+        files.make_dir(os.path.join(repo.private, "damaged"))
+        os.replace(path, os.path.join(repo.private, "damaged", f"config-{time.time_ns()}"))
 
 
 def _move_damaged(repo: Repo) -> int:

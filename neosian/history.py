@@ -12,9 +12,9 @@ import time
 from collections import Counter
 from shlex import quote
 
-from neosian import adopt, audit, commits, files, publish
+from neosian import adopt, audit, commits, documents, editing, files, publish
 from neosian.draft import Draft
-from neosian.errors import GitError, NeosianError
+from neosian.errors import BrokenStoreError, GitError, NeosianError
 from neosian.plumbing import FOLDER, NOTHING, object_id
 from neosian.publish import LOGS, in_log
 from neosian.store import NoStoreError
@@ -33,6 +33,7 @@ _ALL = 1_000_000
 _ALIKE = 0.5  # of their bytes two texts share, for one to be the other under a new name
 _PAIRS = 2_500  # of texts that are compared line by line for that
 _LONG = 120.0  # seconds that git may take for a text of megabytes
+_KEY = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?=[ \t\r\n]|\Z)")
 _MARKS = 97  # signs in git's conflict marks: hardly a text holds such a line
 
 
@@ -160,7 +161,7 @@ def compare(store: Store, path: str = "", old: str | None = None, new: str | Non
     found = [
         each for each in _paired(changed, text) if _is_below(path, each.path) or _is_below(path, each.was)
     ]
-    return Comparison(start, end, [Difference(move, _patch(move, text)) for move in found])
+    return Comparison(start, end, [Difference(move, patch(move, text)) for move in found])
 
 
 def _ends(store: Store, path: str, old: str | None, new: str | None) -> tuple[str | None, str | None]:
@@ -190,8 +191,12 @@ def _lay_folder_over(store: Store, tip: str, changed: dict[str, tuple[str, str]]
 
 def moves(repo: Repo, commit: Commit) -> list[Move]:
     """What a commit did to documents against its first parent, renames told; by path."""
-    parent = commit.parents[0] if commit.parents else None
-    return _paired(_changed(repo, parent, commit.id, ""), lambda id: body(repo, id))
+    return moves_between(repo, commit.parents[0] if commit.parents else None, commit.id)
+
+
+def moves_between(repo: Repo, old: str | None, new: str) -> list[Move]:
+    """What differs in documents from one commit to another, renames told; by path."""
+    return _paired(_changed(repo, old, new, ""), lambda id: body(repo, id))
 
 
 def renames(old: Mapping[str, str], new: Mapping[str, str], text: Callable[[str], bytes]) -> dict[str, str]:
@@ -200,6 +205,40 @@ def renames(old: Mapping[str, str], new: Mapping[str, str], text: Callable[[str]
     changed.update({path: (NOTHING, id) for path, id in new.items() if path not in old})
     pairs = ((move.was, move.path) for move in _paired(changed, text))
     return {was: path for was, path in pairs if was is not None and path is not None}
+
+
+class Places:
+    """Where the documents of a commit lie in a draft, which is read as it was when this was first asked."""
+
+    def __init__(self, draft: Draft, rev: str) -> None:
+        self._draft = draft
+        self._rev = rev
+        self._moved: dict[str, str] | None = None
+
+    def now(self, path: str) -> str | None:
+        """Where a document lies now, under its name or a later one; None where it is gone."""
+        if self._draft.read(path) is not None:
+            return path
+        if self._moved is None:
+            old, new = _listing(Draft(self._draft.repo, self._rev)), _listing(self._draft)
+            known = {id: name for name, id in new.items()}
+            self._moved = renames(old, new, lambda id: self._text(id, known))
+        return self._moved.get(path)
+
+    def _text(self, id: str, known: Mapping[str, str]) -> bytes:
+        return (self._draft.read(known[id]) or b"") if id in known else body(self._draft.repo, id)
+
+
+def _listing(draft: Draft, folder: str = "") -> dict[str, str]:
+    """Blob ids of all files of a draft but the logs."""
+    found = {}
+    for name, entry in list(draft.folder(folder).items()):
+        path = f"{folder}/{name}" if folder else name
+        if entry.mode != FOLDER:
+            found[path] = entry.id
+        elif not in_log(path):
+            found.update(_listing(draft, path))
+    return found
 
 
 def tip_of(store: Store) -> str:
@@ -231,6 +270,14 @@ def body(repo: Repo, id: str) -> bytes:
     """A blob's bytes; none for what is no blob of this repository, such as a submodule's commit."""
     found = None if id == NOTHING else repo.object(id)
     return found[1] if found and found[0] == "blob" else b""
+
+
+def sure_body(repo: Repo, id: str) -> bytes:
+    """A blob's bytes, for what is to be written again: one that a crash took must not pass for an empty text."""
+    found = repo.object(id)
+    if found is None:
+        raise BrokenStoreError(f"A text of {repo.path} cannot be read ({id[:12]}).", "neosian status")
+    return found[1]
 
 
 def _paired(changed: Mapping[str, tuple[str, str]], text: Callable[[str], bytes]) -> list[Move]:
@@ -278,7 +325,7 @@ def _likeness(one: Counter[bytes], other: Counter[bytes]) -> float:
     return sizes[2] / max(sizes[:2]) if max(sizes[:2]) else 0.0
 
 
-def _patch(move: Move, text: Callable[[str], bytes]) -> str:
+def patch(move: Move, text: Callable[[str], bytes]) -> str:
     """One document's unified diff with git's own header, so that `git apply` takes it."""
     name_a, name_b = (
         _quoted(side + (path or ""))
@@ -369,7 +416,7 @@ def text_at(store: Store, rev: str, path: str) -> bytes | None:
     if entry is not None and not entry.mode.startswith("100"):
         what = "a folder" if entry.mode == FOLDER else "a link or a submodule"
         raise NoText(f"{path} is {what}, not a document.", command(store, "log", path))
-    return None if entry is None else body(store.repo, entry.id)
+    return None if entry is None else sure_body(store.repo, entry.id)
 
 
 def _in_folder(store: Store, path: str) -> bytes | None:
@@ -409,18 +456,86 @@ def merge(repo: Repo, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, s
     """
     if any(b"\0" in text[:8000] for text in (base, ours, theirs)):
         return b"", ours.decode("utf-8", "replace"), theirs.decode("utf-8", "replace")
+    collides, said = _merge_file(repo, base, ours, theirs, f"--marker-size={_MARKS}")
+    return (b"", *_both_sides(said)) if collides else (said, "", "")
+
+
+def merge_marked(repo: Repo, base: bytes, ours: bytes, theirs: bytes, sides: tuple[str, str]) -> bytes:
+    """Three texts merged, with the marks that people know from git around what both sides changed; ``sides``: what
+    stands beside the marks of ours and of theirs."""
+    return _merge_file(repo, base, ours, theirs, "-L", sides[0], "-L", "base", "-L", sides[1])[1]
+
+
+def _merge_file(repo: Repo, base: bytes, ours: bytes, theirs: bytes, *options: str) -> tuple[bool, bytes]:
+    """What `git merge-file` makes of three texts, and whether they collide."""
+    files.make_dir(repo.private)
     names = [os.path.join(repo.private, f"merge-{os.getpid()}-{side}") for side in ("ours", "base", "theirs")]
     try:
         for name, text in zip(names, (ours, base, theirs), strict=True):
             files.write(name, text)
-        args = ("merge-file", "-p", "--quiet", f"--marker-size={_MARKS}", *names)
+        args = ("merge-file", "-p", "--quiet", *options, *names)
         status, said, errors = repo.start(*args, timeout=_LONG).communicate(b"")
     finally:
         for name in names:
             files.remove(name)
     if not 0 <= status < 128:
         raise GitError(args, status, errors.decode("utf-8", "replace"))
-    return (said, "", "") if status == 0 else (b"", *_both_sides(said))
+    return status != 0, said
+
+
+def merge_note(repo: Repo, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, str, str]:
+    """Three texts of a document merged as `merge` does, their front matter key by key where its lines collide."""
+    merged, left, right = merge(repo, base, ours, theirs)
+    if not (left or right) and not _broke(merged, ours, theirs):
+        return merged, "", ""
+    sides = [_header_and_body(text) for text in (base, ours, theirs)]
+    if not any(side[1] for side in sides):
+        return merged, left, right
+    keys = _merge_keys(*(side[1] for side in sides))
+    text, left, right = merge(repo, *(side[3] for side in sides))
+    opening, closing = next((side[0], side[2]) for side in (sides[1], sides[2], sides[0]) if side[1])
+    merged = opening + b"".join((keys or {}).values()) + closing + text if keys else text
+    if keys is None or left or right or _broke(merged, ours, theirs):
+        return b"", ours.decode("utf-8", "replace"), theirs.decode("utf-8", "replace")
+    return merged, "", ""
+
+
+def _broke(merged: bytes, ours: bytes, theirs: bytes) -> bool:
+    """Whether front matter cannot be read that on both sides could."""
+    from neosian import matter  # YAML costs as much as ten Pythons, and a log needs none
+
+    wrong = [bool(matter.read(documents.read(text).header)[1]) for text in (merged, ours, theirs)]
+    return wrong == [True, False, False]
+
+
+def _header_and_body(data: bytes) -> tuple[bytes, dict[str, bytes], bytes, bytes]:
+    """A document in parts: opening fence, the lines of each key ("": above the first), closing fence, body."""
+    lines, start, end = editing.header_lines(data)
+    rows = [line.encode("utf-8", "surrogateescape") for line in lines]
+    if not end:
+        return b"", {}, b"", data
+    keys: dict[str, bytes] = {}
+    key = ""
+    for line, row in zip(lines[start:end], rows[start:end], strict=True):
+        found = _KEY.match(line)
+        key = found[1].lower() if found else key
+        keys[key] = keys.get(key, b"") + row
+    return rows[0], keys, rows[end], b"".join(rows[end + 1 :])
+
+
+def _merge_keys(
+    base: dict[str, bytes], ours: dict[str, bytes], theirs: dict[str, bytes]
+) -> dict[str, bytes] | None:
+    """The lines of each key that the front matter is to have, in our order; None where both changed one of them."""
+    merged = {}
+    for key in [*ours, *(key for key in theirs if key not in ours)]:
+        was, left, right = (side.get(key) for side in (base, ours, theirs))
+        if left != right and was not in (left, right):
+            return None
+        kept = right if left == was else left
+        if kept is not None:
+            merged[key] = kept
+    return merged
 
 
 def _both_sides(said: bytes) -> tuple[str, str]:

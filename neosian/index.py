@@ -60,6 +60,16 @@ class Index(Cache):
                 self.rebuild()
         return False
 
+    def is_in_step(self, repo: Repo) -> bool:
+        """Whether the tables hold every segment of main as it is there, and no other."""
+        tip = repo.tip()
+        there = (
+            {path: blob for path, blob in repo.ls(tip, "record/") if turns.is_segment(path)} if tip else {}
+        )
+        return self.commit == tip and there == dict(
+            self.db.execute("SELECT path, blob FROM segment").fetchall()
+        )
+
     def _follow(self, repo: Repo, limit: int | None) -> bool:
         tip = repo.tip()
         shown = self.commit
@@ -289,6 +299,15 @@ class Index(Cache):
             (*([conversation] if conversation is not None else []), -1 if limit is None else limit),
         ).fetchall()
         return [Session(row) for row in rows]
+
+    def heard(self) -> dict[str, tuple[float, str]]:
+        """Of each client the last turn: when it ended (seconds since 1970), and its state."""
+        rows = self.db.execute(
+            "SELECT s.client, s.last, (SELECT state FROM turn WHERE session = s.id ORDER BY n DESC LIMIT 1)"
+            # beside max() SQLite takes the other columns from the row that has it
+            " FROM (SELECT id, client, max(last) AS last FROM session GROUP BY client) s"
+        )
+        return {client: (last, state or turns.UNFINISHED) for client, last, state in rows.fetchall()}
 
     def turns(
         self, conversation: str, client: str | None = None, limit: int | None = None, n: int | None = None

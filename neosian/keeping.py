@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neosian.order import MADE
 from neosian.running import Entry, Running, answer, last_words, numbered, outcome, unended
 from neosian.turns import DONE, FAILED, INTERRUPTED, NOTIFIED, UNFINISHED, Launch, Memory, stamp
 
@@ -106,8 +107,11 @@ class Keeper:
             self._leave()
 
     def _came_before(self, event: Event) -> bool:
-        """Whether this very event has landed: a crash may leave it in the spool."""
-        kind = LINE_OF.get(event.kind)
+        """Whether this very event has landed: a crash may leave it in the spool. An echo has, with its turn."""
+        if event.data.get("echo") and self._known(event) and not self._running(event):
+            return True
+        nameless = event.call is not None and event.call.startswith(MADE)
+        kind = (NAMELESS if nameless else LINE_OF).get(event.kind)
         return kind is not None and (kind, stamp(event.at)) in self.landed
 
     # One method for each kind of event
@@ -128,7 +132,7 @@ class Keeper:
         running, known = self.open, self._known(event)
         if note:
             self._notified(event, note)
-        elif running and running.is_mine(event):
+        elif running and running.is_mine(event) and event.data.get("steers") is not False:
             running.add(Entry(event, "prompt", event.prompt_id is not None, text=text))
         elif known:
             self.waiting.append(event)
@@ -191,10 +195,17 @@ class Keeper:
             self.open.launch(self.session, event)
 
     def _batch(self, event: Event) -> None:
-        number = self._put(event)
+        number = self._told_of(event) or self._put(event)
         for call in event.data["calls"]:
             self._batched(number, event, call)
         self._deliver(event)
+
+    def _told_of(self, batch: Event) -> int:
+        """The landed turn that holds a batch's calls, where no id and no turn that runs says whose it is; else 0."""
+        if batch.prompt_id or self.open:
+            return 0
+        turns = (self.memory.calls.get(call["call"], (0, False))[0] for call in batch.data["calls"])
+        return next(filter(None, turns), 0)
 
     def _batched(self, number: int, event: Event, data: Line) -> None:
         """Take from a batch what no other event told: calls that were refused before they ran."""
@@ -226,15 +237,41 @@ class Keeper:
         known = self.open is not None and self.open.has("tool_call", call)
         self._put(event, Entry(event, "permission", **fields, input=None if known else data["input"]))
 
+    def _said(self, event: Event) -> None:
+        """What the agent said last, of a client whose stop does not tell it; it may come after the stop."""
+        known = self._of_id(event)
+        if known and not self._running(event):
+            turn = self.memory.turns[known]
+            if stamp(event.at) > turn.answered:
+                self._stop_late(known, event, turn.state)
+            return
+        self._put(event)
+        assert self.open is not None
+        self.open.said = event
+
     def _stop(self, event: Event) -> None:
-        state = FAILED if event.kind == "failure" else DONE
-        known = self._known(event) or (0 if event.prompt_id else self.memory.last)
+        if self.open and self.open.is_of_a_child(event):
+            return
+        state = FAILED if event.kind == "failure" else INTERRUPTED if event.data.get("aborted") else DONE
+        known = self._of_id(event)
         mine = self.open is not None and self.open.is_mine(event)
         if known and not mine:
             self._stop_late(known, event, state)
         elif mine or event.data["text"] or self.waiting:  # else nothing was said, and nobody to say it to
             self._put(event)
             self._close(state, event)
+
+    def _error(self, event: Event) -> None:
+        """A request to the model failed; the client may try again, so that only what follows tells what it meant."""
+        if self.open:
+            self.open.use(event)
+            self.open.error = event
+
+    def _interrupt(self, event: Event) -> None:
+        """A person stopped what runs."""
+        if self.open and not self.open.is_of_a_child(event):
+            self.open.use(event)
+            self._close(INTERRUPTED)
 
     def _stop_late(self, number: int, event: Event, state: str) -> None:
         turn = self.memory.turns[number]
@@ -265,11 +302,13 @@ class Keeper:
 
     def _agent(self, event: Event) -> None:
         """Of a subagent's own events only the last words count; a writer of summaries has no type and none."""
+        if self.open and event.kind == "subagent" and not event.agent:
+            self.open.child(event)
         if event.kind != "subagent" or event.data["event"] != "stop" or not event.agent_type:
             return
         launch = self.desk.launch(self.client, event.agent or "")
         keeper = self.desk.keeper(self.client, launch.session) if launch else self
-        number = launch.turn if launch else self._running(event) or self._known(event)
+        number = launch.turn if launch else self._running(event) or self._of_id(event)
         told = same(event.data["text"], keeper.memory.words.get(event.agent or ""))
         if number and not told and not keeper._came_before(event):
             keeper.add(number, last_words(event, launch))
@@ -280,6 +319,10 @@ class Keeper:
         """The landed turn that has the event's prompt id; 0 when there is none."""
         return self.memory.prompts.get(event.prompt_id or "", 0)
 
+    def _of_id(self, event: Event) -> int:
+        """The landed turn that has the event's prompt id, the newest where it has none; 0 when there is none."""
+        return self._known(event) if event.prompt_id else self.memory.last
+
     def _running(self, event: Event) -> int:
         return self.open.number if self.open and self.open.is_mine(event) else 0
 
@@ -287,6 +330,8 @@ class Keeper:
         """Add to the turn the event belongs to, which opens when there is none; its number."""
         number = self._running(event) or self._known(event) or self._begin(event).number
         self._use(event)
+        if self.open and self.open.number == number:
+            self.open.error = None
         if entries:
             self.add(number, *entries)
         return number
@@ -334,11 +379,16 @@ class Keeper:
         """The open turn becomes a span. Prompts that wait leave it, unless the run is ``over`` and they are lost."""
         turn = self.open
         assert turn is not None
+        if stop is None and turn.error is not None:
+            state, stop = FAILED, turn.error
         queued = [] if over else turn.queued()
         self.waiting += queued
         turn.settle(queued)
-        if stop is not None and (stop.data["text"] or stop.data.get("error")):
-            turn.insert(answer(stop))
+        said = turn.said.data["text"] if turn.said else ""
+        if stop is not None and (stop.data["text"] or stop.data.get("error") or said):
+            turn.insert(answer(stop, said))
+        elif turn.said and said:
+            turn.insert(answer(turn.said))
         events = list(turn.events)
         if turn.again:
             self._late(turn.number, turn.entries, state=state, event=turn.first, events=events)
@@ -397,7 +447,7 @@ class Keeper:
             del line["cwd"]
         if line.get("from") == NOTIFIED:
             return line | self._launched_by(line)
-        if line["kind"] == "subagent" and "call" not in line:
+        if line["kind"] == "subagent" and "call" not in line and "agent" in line:
             launch = self.desk.launch(self.client, line["agent"])
             return line | ({"call": launch.call} if launch else {})
         return line
@@ -440,6 +490,7 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "result": Keeper._result,
     "batch": Keeper._batch,
     "permission": Keeper._permission,
+    "said": Keeper._said,
     "subagent": Keeper._agent,
     "compact": Keeper._aside,
     "cwd": Keeper._aside,
@@ -447,12 +498,16 @@ HANDLERS: dict[str, Callable[[Keeper, Event], None]] = {
     "event": Keeper._aside,
     "stop": Keeper._stop,
     "failure": Keeper._stop,
+    "error": Keeper._error,
+    "interrupt": Keeper._interrupt,
     "end": Keeper._end,
+    "nothing": lambda keeper, event: None,
 }
-# The kind of line by which an event is known again; calls and results have their ids for that.
+# The kind of line by which an event is known again; calls and results have their ids for that, if any.
 LINE_OF = {"start": "session", "end": "session", "stop": "answer", "failure": "answer"} | {
     kind: kind for kind in ("prompt", "permission", "subagent", "compact", "cwd", "context", "event")
 }
+NAMELESS = {"call": "tool_call", "result": "tool_result"}  # the same where the client gives no ids
 
 
 def same(text: str, answer: str | None) -> bool:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import time
 
-from neosian import adopt, fastjson, files, projects, recording, scope, turns
+from neosian import adopt, clients, fastjson, files, projects, recording, scope, switch, turns
 from neosian.adopting import adopt_edits
-from neosian.clients import adapter
 from neosian.config import Config
 from neosian.draft import Draft
 from neosian.errors import BrokenStoreError, DamagedError, GitError, NeosianError, UsageError
 from neosian.events import Event
 from neosian.journal import Journal, Note
+from neosian.own import own_sessions
 from neosian.places import Place, find_place, layout_of, machine, new_place
 from neosian.scrub import Policy, render
 from neosian.spans import Batch, Span, assemble
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 _LOOKED_BACK = 200
 """Segments, newest first, in which a background launch of another conversation is looked for."""
+
+_ANSWERS = 0.5
+"""Seconds for which a landing waits in all for answers that their clients are still writing."""
 
 
 class Landed:
@@ -67,6 +70,7 @@ class Lander:
         self.spool = spool or Spool(home)
         self.journal = Journal(self.spool.folder, home)
         self._until = time.monotonic() + patience
+        self._waits = _ANSWERS
         self.stores: dict[str, Store] = {}
         self.failures: list[NeosianError] = []
         self._mends = mends
@@ -75,11 +79,17 @@ class Lander:
         self._touches = Touches((), self.journal)
         self._machine = machine(home)
 
-    def land(self, *, sweep: bool = True) -> list[Landed]:
-        """Land all that is complete, in order. What fails in one scope waits and is told in ``failures``."""
+    def land(self, *, sweep: bool = True, turn: Lock | None = None) -> list[Landed]:
+        """Land all that is complete, in order. What fails in one scope waits and is told in ``failures``.
+
+        ``turn`` is the place of one who waits for the spool, which is free for the next once this one has it.
+        """
         with Lock(os.path.join(self.spool.folder, "lock"), self.patience):
+            if turn is not None:
+                turn.release()
             self._settle()
             events = [event for entry in self.spool.take() if (event := self._event(entry)) is not None]
+            events = self._without_off(self._without_own(events))
             self._new = {(event.client, event.session) for event in events if _begins(event)}
             events = [event for event in events if self._is_readable(event.client, event.session)]
             if not events:
@@ -153,11 +163,43 @@ class Lander:
         try:
             if entry.spooled.event == CONTEXT:
                 return _context_event(entry)
-            return adapter(entry.spooled.client).parse(entry.payload, entry.spooled)
+            event = clients.read(entry.payload, entry.spooled)
+            if "transcript" in event.data and self.settings.record_transcript:
+                event.data["text"] = self._from_transcript(event)
+            return event
         except Exception as error:  # one payload must not stop the others
             self._set_aside([entry.spooled.name], error)
             self.failures.pop()  # the hook whose event it is tells of it itself
             return None
+
+    def _from_transcript(self, event: Event) -> str:
+        """An answer that its client may still be writing; a landing waits for all of them together."""
+        began = time.monotonic()
+        try:
+            return clients.from_transcript(event, self._waits)
+        finally:
+            self._waits = max(0.0, self._waits - (time.monotonic() - began))
+
+    def _without_own(self, events: list[Event]) -> list[Event]:
+        """The events without those of our own questions to a model, which leave nothing."""
+        own = own_sessions(self.home, events)
+        self.spool.drop(event.spooled for event in events if (event.client, event.session) in own)
+        return [event for event in events if (event.client, event.session) not in own]
+
+    def _without_off(self, events: list[Event]) -> list[Event]:
+        """The events without those of sessions that began in a project which is switched off, and leave nothing.
+
+        The launcher lets few of them in: those of a client that runs its hooks in a folder of its own.
+        """
+        if not os.path.exists(switch.list_file(self.home)):
+            return events
+        began: dict[tuple[str, str], str] = {}
+        for event in sorted(events, key=lambda event: event.at):
+            began.setdefault((event.client, event.session), event.root or event.cwd)
+        off = {key for key, folder in began.items() if switch.is_project_off(self.home, folder)}
+        off = {key for key in off if self._place(*key) is None}
+        self.spool.drop(event.spooled for event in events if (event.client, event.session) in off)
+        return [event for event in events if (event.client, event.session) not in off]
 
     def _assemble(self, events: list[Event], sweep: bool) -> Batch:
         """The spans of these events; a conversation that cannot be made sense of is set aside, the others go on."""

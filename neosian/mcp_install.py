@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neosian import merging, projects, scope, settings
-from neosian.clients.mcp_clients import CLIENTS, SERVER, Client, Entry, Environ, servers
+from neosian import merging, projects, scope, settings, vetoes
+from neosian.clients.installers import SERVED, installer
+from neosian.clients.mcp_clients import SERVER, Client, Entry, Environ, servers
 from neosian.errors import NeosianError, UsageError
 from neosian.merging import Look, Place, Plan
 
@@ -46,6 +47,9 @@ class _Server:
             text if servers(self.client, settings.parse(text)) else settings.remove(text, (self.client.key,))
         )
 
+    def is_empty(self, text: str) -> bool:
+        return bool(settings.parse(text) == {})
+
     def again(self, text: str, owned: Entry) -> str:
         value = settings.parse(text)
         if not isinstance(value.get(self.client.key, {}), dict) or _taken(self.client, value):
@@ -76,6 +80,20 @@ class _Found:
         return self.named if _is_ours(self.client, self.named) else None
 
 
+def parts_in(name: str, file: str, environ: Environ, folder: str) -> merging.Parts:
+    """All that may stand in a client's file of ours, the client's user's or that of the project in a folder."""
+    client, hooks = installer(name).MCP, installer(name).HOOKS
+    parts: list[merging.Part] = []
+    if hooks and file in (hooks.user_file(environ), hooks.project_file and hooks.project_file(folder)):
+        parts.append(hooks.shape)
+    if not client.adds and file in (
+        *client.user_files(environ),
+        *(client.project_files(folder) if client.project_files else ()),
+    ):
+        parts.append(_Server(client))
+    return merging.Parts(tuple(parts))
+
+
 def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
     """What ``mcp install`` would do; raises ``UsageError`` for flags that make no sense."""
     client, wish = _levelled(wish)
@@ -86,7 +104,7 @@ def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
     refused = (
         _misplaced(client, wish, environ, found.look.file, cwd)
         or _no_room(found)
-        or _refusal(found, wanted, f"{client.adds} {SERVER} -- {shlex.join(_command(wish))}")
+        or _refusal(found, wanted, _theirs(client, client.adds, "--", *_command(wish)))
     )
     part = _Server(client)
     right = found.ours == wanted
@@ -95,15 +113,17 @@ def plan_install(wish: Wish, environ: Environ, cwd: str) -> Plan:
         file=found.look.file,
         before=found.look.raw,
         after=part.again(found.look.text, wanted).encode() if edit else found.look.raw,
-        backup=_backup(found, part) if refused is None else None,
+        backup=_backup(found, wish, environ, cwd) if refused is None else None,
         fragment={client.key: {SERVER: ours}},
         names=(SERVER,),
         warnings=(
             *_about_file(found, ours),
+            *map(str, _vetoes(wish, environ, cwd)),
             *_about_others(found, places),
             *_about_place(client, wish, environ),
         ),
         refused=refused,
+        home=merging.home(wish),
         private=wish.user,
         lock=_lock(client, wish, found),
     )
@@ -115,28 +135,48 @@ def plan_uninstall(wish: Wish, environ: Environ, cwd: str) -> Plan:
     client, wish = _levelled(wish)
     places = _places(client, wish, environ, cwd)
     found = _chosen(client, places)
-    refused = _refusal(found, None, f"{client.removes} {SERVER}")
+    refused = _refusal(found, None, _theirs(client, client.removes))
+    if found.ours and not refused:
+        refused = merging.led_outside(wish, found.look.file, cwd)
     names = (SERVER,) if found.ours else ()
+    after, backup = found.look.raw, None
+    if not refused and not client.adds:
+        after, backup = merging.taken_out(found.look, _Server(client), _everything(found, wish, environ, cwd))
     plan = Plan(
         file=found.look.file,
         before=found.look.raw,
-        after=found.look.raw if refused or not names else merging.without_us(found.look, _Server(client)),
-        backup=None,
+        after=after,
+        backup=backup,
         fragment={client.key: {SERVER: found.ours}} if names else {},
         names=names,
-        warnings=tuple(_about_others(found, places)),
+        warnings=(*_about_others(found, places), *(_about_readers(found, wish, cwd) if names else ())),
         refused=refused,
-        own_folder=not wish.user and os.path.dirname(found.look.file) != merging.project_folder(wish, cwd),
+        home=merging.home(wish),
         lock=_lock(client, wish, found),
     )
     return merging.checked(plan)
+
+
+def readers(file: str, folder: str) -> list[str]:
+    """The clients that are told of servers by a file of the project in a folder."""
+    rows = (installer(name).MCP for name in SERVED)
+    return [row.name for row in rows if row.project_files and file in row.project_files(folder)]
+
+
+def command_for(name: str) -> str:
+    """The command that tells a client of our server for every project: its own where it edits its file itself."""
+    client = installer(name).MCP
+    if client.adds:
+        return _theirs(client, client.adds, "--", *_command(Wish(name, user=True)))
+    return f"neosian mcp install --client {name} --user --write"
 
 
 def registered(environ: Environ, directory: str) -> list[dict[str, Any]]:
     """Every file, of the user's and of the project around a directory, that tells a client of our server."""
     tree = merging.work_tree(directory)
     rows = []
-    for client in CLIENTS.values():
+    for name in SERVED:
+        client = installer(name).MCP
         mine = client.user_files(environ)
         theirs = client.project_files(tree) if tree and client.project_files else ()
         places = [("user", file) for file in mine]
@@ -195,6 +235,11 @@ def _projects(wish: Wish) -> list[str]:
     return [store.scope.removeprefix(mine) for store in projects.stores(home) if store.scope.startswith(mine)]
 
 
+def _vetoes(wish: Wish, environ: Environ, cwd: str) -> list[vetoes.Veto]:
+    folder = merging.project_folder(wish, cwd)
+    return vetoes.vetoes(wish.client, "server", environ, folder, is_project=not wish.user)
+
+
 def _is_ours(client: Client, entry: Any) -> bool:
     """Whether an entry starts our server, of this installation or another."""
     words = client.words(entry) if isinstance(entry, dict) else []
@@ -213,7 +258,7 @@ def _is_ours(client: Client, entry: Any) -> bool:
 
 def _levelled(wish: Wish) -> tuple[Client, Wish]:
     """The client, and the wish for the one level that it has where it has only one."""
-    client = CLIENTS[wish.client]
+    client = installer(wish.client).MCP
     if client.project_files or wish.user:
         return client, wish
     if wish.folder is not None:
@@ -268,9 +313,16 @@ def _lock(client: Client, wish: Wish, found: _Found) -> str:
     return found.look.file + client.lock if client.lock and wish.user else ""
 
 
-def _backup(found: _Found, part: _Server) -> bytes | None:
+def _backup(found: _Found, wish: Wish, environ: Environ, cwd: str) -> bytes | None:
     """What the file beside is to hold; nothing where the file itself is left to the client or to a person."""
-    return None if found.look.refused or found.client.adds else merging.without_us(found.look, part)
+    if found.look.refused or found.client.adds:
+        return None
+    return merging.without_us(found.look, _everything(found, wish, environ, cwd))
+
+
+def _everything(found: _Found, wish: Wish, environ: Environ, cwd: str) -> merging.Parts:
+    folder = "" if wish.user else merging.project_folder(wish, cwd)
+    return parts_in(found.client.name, found.look.file, environ, folder)
 
 
 def _refusal(found: _Found, wanted: Entry | None, command: str) -> NeosianError | None:
@@ -287,6 +339,11 @@ def _refusal(found: _Found, wanted: Entry | None, command: str) -> NeosianError 
     if client.adds:
         return NeosianError(f"{client.title} edits {file} itself; neosian left it as it is.", command)
     return None
+
+
+def _theirs(client: Client, command: str, *words: str) -> str:
+    """A client's own command for our entry."""
+    return command if client.asks else shlex.join([*command.split(), SERVER, *words])
 
 
 def _no_room(found: _Found) -> NeosianError | None:
@@ -337,8 +394,19 @@ def _about_others(found: _Found, places: Sequence[_Found]) -> list[str]:
     ]
 
 
+def _about_readers(found: _Found, wish: Wish, cwd: str) -> list[str]:
+    """Which other clients lose the server with a project's entry."""
+    others = [] if wish.user else readers(found.look.file, merging.project_folder(wish, cwd))
+    titles = [installer(name).TITLE for name in others if name != found.client.name]
+    return (
+        [f"{' and '.join(titles)} reads {found.look.file} too, and is told of the server no more."]
+        if titles
+        else []
+    )
+
+
 def _about_place(client: Client, wish: Wish, environ: Environ) -> list[str]:
-    said = [client.note] if client.note else []
+    said = [note for note in (client.note, "" if wish.user else client.project_note) if note]
     if wish.project is not None and wish.project not in _projects(wish):
         said.append(
             f"No project is called {wish.project} yet, and the server refuses such a name. {_there_are(wish)}"

@@ -49,7 +49,8 @@ from neosian import (
     transcript,
     turns,
 )
-from neosian.clients import calling
+from neosian.clients import MODULES, adapter
+from neosian.clients.installers import calling_itself
 from neosian.clients.mcp_clients import SERVER
 from neosian.context import ago, board_line, date_of, fenced, index_lines, one_line
 from neosian.errors import NeosianError, UsageError
@@ -291,10 +292,10 @@ def _instructions(wiki: Wiki) -> str:
 def _writer(context: ToolContext) -> Writer:
     """Who calls: the session that the client's own marks name, else the client."""
     params = context.request_context.session.client_params
-    client = params.client_info.name if params else "agent"
-    caller = calling(os.environ)
-    # An agent that was started from another one's shell has that one's marks.
-    return Writer.of_session(*caller) if caller and caller[0] == client else Writer.of_client(client)
+    client = calling_itself(params.client_info.name) if params else "agent"
+    # Of the marks only its own count: an agent that was started from another one's shell has that one's, too.
+    session = adapter(client).session_of(os.environ) if client in MODULES else ""
+    return Writer.of_session(client, session) if session else Writer.of_client(client)
 
 
 def _said(error: NeosianError) -> str:

@@ -1,6 +1,13 @@
-"""Events in the order in which they happened, and each of them once."""
+"""Events in the order in which they happened, each of them once, and each call with a name."""
 
 from __future__ import annotations
+
+from neosian import fastjson
+
+try:
+    from _sha1 import sha1
+except ImportError:  # a Python built without its own
+    from hashlib import sha1
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +20,8 @@ if TYPE_CHECKING:
 
 # The hook lines of one event run side by side; their files may be this many seconds apart.
 TWIN_SECONDS = 5.0
+MADE = "neosian-"  # how the names begin that are given here
+ENDS = ("start", "stop", "failure", "end")  # kinds of events after which no call of the turn before ends
 # Starts that give a session its id: nothing of the session can be older.
 NEW_SESSION = ("startup", "clear", "fork")
 
@@ -59,6 +68,47 @@ def without_twins(events: Iterable[Event]) -> list[Event]:
             alike.append((event, {event.level}))
             kept.append(event)
     return kept
+
+
+def without_echoes(events: Iterable[Event]) -> list[Event]:
+    """The events without those that tell of a call a second time: they count only in a turn that nothing else tells of
+    calls."""
+    found = list(events)
+    told = {event.prompt_id for event in found if event.kind in ("call", "result") and not _is_echo(event)}
+    return [event for event in found if not (_is_echo(event) and event.prompt_id in told)]
+
+
+def _is_echo(event: Event) -> bool:
+    return event.data.get("echo") is True
+
+
+def with_calls(events: Iterable[Event]) -> list[Event]:
+    """The events of one conversation, in order, with names for calls to which their client gives none.
+
+    A result belongs to the oldest call of its turn, of the same tool with the same input, that has none yet. A name is
+    made of the event that came first, so that it is the same whenever the same events come, named before or not.
+    """
+    found = list(events)
+    open_calls: dict[str, list[str]] = {}
+    for event in found:
+        if not event.agent and (event.kind in ENDS or _opens_a_turn(event)):
+            open_calls.clear()
+        if event.kind not in ("call", "result") or not (event.call or MADE).startswith(MADE):
+            continue
+        asked = f"{event.agent} {event.data['tool']} {fastjson.dumps(event.data['input'], sort_keys=True)}"
+        waiting = open_calls.setdefault(asked, [])
+        if event.kind == "result" and waiting:
+            event.call = waiting.pop(0)
+            continue
+        name = sha1(f"{event.session} {event.spooled}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        event.call = MADE + name
+        if event.kind == "call":
+            waiting.append(event.call)
+    return found
+
+
+def _opens_a_turn(event: Event) -> bool:
+    return event.kind == "prompt" and (event.prompt_id is not None or event.data.get("steers") is False)
 
 
 def _together(one: Event, other: Event) -> bool:

@@ -60,6 +60,11 @@ def compact(value: Any) -> str:
     return _grown(text, _missing(value))
 
 
+def part(text: str, start: int, end: int | None = None) -> str:
+    """A piece of ``text`` that takes all with it that was left out of the text."""
+    return _grown(text[start:end], length(text) - len(text))
+
+
 def left_out(head: str, tail: str, chars: int) -> str:
     """Head and tail of a text of ``chars`` code points, with a line between that tells what is not there."""
     return f"{head}\n[… {chars - len(head) - len(tail):,} characters left out …]\n{tail}"

@@ -7,8 +7,8 @@ import time
 
 from neosian import fastjson, files, projects, scope
 from neosian.errors import BrokenStoreError, GitError, UsageError
+from neosian.events import FLAG_SEPARATOR
 from neosian.mounts import Layout, layout
-from neosian.spool import FLAG_SEPARATOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -137,6 +137,20 @@ class Repo:
                 return line[:40]
         return None
 
+    def refs(self, folder: str) -> dict[str, str]:
+        """The refs below a folder such as `refs/neosian/dream/`, by what follows it, with the commits they name."""
+        said = os.fsdecode(self.git("for-each-ref", "--format=%(refname) %(objectname)", folder))
+        rows = (row.split(" ") for row in said.split("\n") if row)  # a name may hold any other sign
+        return {name[len(folder) :]: commit for name, commit in rows}
+
+    def update_refs(self, changes: Iterable[tuple[str, str, str]]) -> None:
+        """Move refs, all or none: (name, new commit, the commit it names now), NOTHING for none.
+
+        GitError when one of them names another commit than that.
+        """
+        said = "".join(f"update {name} {new} {old}\n" for name, new, old in changes)
+        self.git("update-ref", "--stdin", input=os.fsencode(f"start\n{said}prepare\ncommit\n"))
+
     def tip(self) -> str | None:
         """The commit of main, or None before the first."""
         return self.ref(MAIN)
@@ -160,12 +174,16 @@ class Repo:
         """Kind and body of an object by id (or any name git knows without a space or newline)."""
         if self._objects is None:
             self._objects = self.start("cat-file", "--batch", timeout=30.0)
-        self._objects.write(name.encode("utf-8", "surrogateescape") + b"\n")
-        said = self._objects.line().decode("utf-8", "replace").split(" ")
-        if len(said) < 3 or not said[-1].isdigit():
-            return None
-        body = self._objects.exactly(int(said[-1]))
-        self._objects.exactly(1)
+        try:
+            self._objects.write(name.encode("utf-8", "surrogateescape") + b"\n")
+            said = self._objects.line().decode("utf-8", "replace").split(" ")
+            if len(said) < 3 or not said[-1].isdigit():
+                return None
+            body = self._objects.exactly(int(said[-1]))
+            self._objects.exactly(1)
+        except GitError:
+            self._objects = None  # it has ended: whoever asks next starts another
+            raise
         return said[-2], body
 
     def close(self) -> None:

@@ -6,9 +6,9 @@ import os
 
 from neosian import config, files, publish, scope
 from neosian.draft import Draft
-from neosian.errors import UsageError
+from neosian.errors import BusyError, NeosianError, UsageError
 from neosian.plumbing import object_id
-from neosian.store import Store, committer, message, scope_page
+from neosian.store import ElsewhereError, Store, committer, message, scope_page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FILE = "projects.toml"
 _IDENTITIES = "identities"
+HELD = "another program, such as a git that was left open, holds what this needs."
+"""Why an act stopped half-way, in the place of a sentence that says that nothing was done."""
 _HEAD = """\
 # Which project is which: a directory belongs to the project that names its remote or its path.
 # To rename a project edit its slug, to move one its identities. New ones are added at the end.
@@ -46,16 +48,34 @@ def open_store(home: str, text: str) -> Store:
 
 
 def stores(home: str) -> list[Store]:
-    """Every scope there is, by name on disk."""
-    found = []
+    """Every scope there is, by name on disk. What lies beside them is passed over: `strays`."""
+    found = (_store_in(home, name) for name in files.names(os.path.join(home, "scopes")))
+    return [store for store in found if store is not None and store.exists]
+
+
+def _store_in(home: str, name: str) -> Store | None:
+    """The store that a folder of this name is; None where no scope has it."""
+    text = scope.text_of(name) or noted_scope(os.path.join(home, "scopes", name, ".git", "neosian"))
+    return open_store(home, text) if text and scope.disk_name(text) == name else None
+
+
+def strays(home: str) -> list[NeosianError]:
+    """What looks like a scope among the scopes and is none, each as the sentence and the hint to tell."""
+    from shlex import quote  # a hook has no time for it, and nothing to tell here
+
+    found: list[NeosianError] = []
     for name in files.names(os.path.join(home, "scopes")):
-        git_dir = os.path.join(home, "scopes", name, ".git")
-        text = (
-            scope.text_of(name)
-            or (files.read(os.path.join(git_dir, "neosian", "scope")) or b"").decode().strip()
-        )
-        if text and os.path.isdir(git_dir):
-            found.append(open_store(home, text))
+        path, store = os.path.join(home, "scopes", name), _store_in(home, name)
+        if store is not None and store.is_elsewhere:
+            found.append(ElsewhereError(store.path))
+        elif store is None and os.path.lexists(os.path.join(path, ".git")):
+            shown = scope.identity(path)
+            found.append(
+                NeosianError(
+                    f"{shown} is passed over: no scope has a folder of this name.",
+                    f"mv {quote(shown)} SOMEWHERE-ELSE",
+                )
+            )
     return found
 
 
@@ -63,28 +83,28 @@ def slugs(home: str) -> list[str]:
     """The names of the user's projects: those registered, and those whose scope is there."""
     begin = f"{scope.user_scope()}/proj:"
     there = {store.scope.removeprefix(begin) for store in stores(home) if store.scope.startswith(begin)}
-    return sorted(there | set(_known(home)))
+    return sorted(there | set(known(home)))
 
 
 def scope_of(home: str, name: str) -> str:
     """The scope of the project that is called so; an unknown or blank name is refused with those there are."""
-    known = slugs(home)
-    if name not in known:
+    there = slugs(home)
+    if name not in there:
         said = f"No project is called {name!r}" if name.strip() else "The project's name is blank"
-        raise UsageError(f"{said}; there are: {', '.join(known) or 'none yet'}.", "neosian status")
+        raise UsageError(f"{said}; there are: {', '.join(there) or 'none yet'}.", "neosian project list")
     return f"{scope.user_scope()}/proj:{name}"
 
 
 def find(home: str, root: str) -> Project:
     """The project whose root this is: as registered, else as it would be registered. Writes nothing."""
     identities = _identities(root)
-    known = _known(home)
-    for name, theirs in known.items():
+    registered = known(home)
+    for name, theirs in registered.items():
         if theirs & set(identities):
             return Project(name, root, identities)
     shown = root if identities[-1] == scope.identity(root) else identities[-1]
     name = scope.slug(os.path.basename(shown))[:80].strip("-") or "project"
-    if name in known:
+    if name in registered:
         name = f"{name}-{object_id('blob', identities[0].encode('utf-8', 'surrogateescape'))[:4]}"
     return Project(name, root, identities)
 
@@ -118,16 +138,14 @@ def _may_be_secret(part: str) -> bool:
 def register(home: str, root: str) -> Project:
     """The project of ``root``, its identities written down in the user scope when they are new."""
     project = find(home, root)
-    new = [each for each in project.identities if each not in _known(home).get(project.slug, ())]
+    new = [each for each in project.identities if each not in known(home).get(project.slug, ())]
     if not new:
         return project
     user = open_store(home, scope.user_scope())
 
     def change(draft: Draft) -> None:
         held = scope.identity((draft.read(FILE) or _HEAD.encode()).decode("utf-8", "surrogateescape"))
-        block = (
-            f"[[project]]\nslug = {_quoted(project.slug)}\nidentities = [{', '.join(map(_quoted, new))}]\n"
-        )
+        block = f"[[project]]\nslug = {quoted(project.slug)}\nidentities = [{', '.join(map(quoted, new))}]\n"
         text = f"{held.rstrip()}\n\n{block}"
         _check(text, os.path.join(user.path, FILE))
         draft.put(FILE, text.encode())
@@ -145,22 +163,73 @@ def follow_rename(home: str, project: Project) -> None:
     """
     store = open_store(home, project.scope)
     if store.exists:
+        old = noted_scope(store.repo.private)
+        if old and old != store.scope and is_half_renamed(open_store(home, old), store):
+            try:
+                rename_scope(home, open_store(home, old), store)
+            except NeosianError:
+                pass  # the page can wait: whoever lands in the scope tells what is wrong there
         return
-    known = _known(home)
+    registered = known(home)
     for other in stores(home):
         slug = other.scope.rpartition("/proj:")[2]
         noted = files.read(os.path.join(other.repo.private, _IDENTITIES)) or b""
-        is_free = other.scope.startswith(scope.user_scope() + "/proj:") and slug not in known
+        is_free = other.scope.startswith(scope.user_scope() + "/proj:") and slug not in registered
         if is_free and set(noted.decode("utf-8", "replace").splitlines()) & set(project.identities):
-            with other.lock():
-                os.rename(other.path, store.path)
-            files.remove(other.cache)
-            store.note_scope()
-            old = other.scope
-            break
-    else:
-        return
-    store.write(lambda draft: _rename_page(draft, old, store.scope))
+            rename_scope(home, other, store)
+            return
+
+
+def rename_scope(home: str, old: Store, new: Store) -> None:
+    """Give a scope's folder, and what the home keeps for it elsewhere, the name of another scope, which has none.
+
+    One that was cut off goes on from where it was.
+    """
+    if old.exists:
+        with old.lock():
+            was, becomes = (os.path.join(home, "scopes", scope.disk_name(each.scope)) for each in (old, new))
+            os.rename(was, becomes)  # a link is renamed itself: what it leads to may lie on another disk
+    _finish_rename(home, old, open_store(home, new.scope))
+
+
+def is_half_renamed(old: Store, new: Store) -> bool:
+    """Whether a scope's folder has its new name, and a renaming was cut off before all else had it."""
+    return not old.exists and noted_scope(new.repo.private) == old.scope
+
+
+def noted_scope(private: str) -> str:
+    """The scope that a repository was made for, or last renamed to; "" where that cannot be read."""
+    try:
+        return (files.readable(os.path.join(private, "scope")) or b"").decode().strip()
+    except UnicodeDecodeError:
+        return ""
+
+
+def _finish_rename(home: str, old: Store, new: Store) -> None:
+    """What follows when the folder has its new name; that the folder notes it comes last."""
+    _rename_landed(home, scope.disk_name(old.scope), scope.disk_name(new.scope))
+    for ending in ("", "-journal", "-wal", "-shm"):
+        files.remove(old.cache + ending)
+    try:
+        new.write(lambda draft: _rename_page(draft, old.scope, new.scope))
+    except NeosianError as error:
+        why = HELD if isinstance(error, BusyError) else error
+        raise NeosianError(
+            f"{old.scope} is called {new.scope} now, but its README.md has the old name still: {why} Then ask for it"
+            " once more.",
+            error.hint,
+        ) from error
+    new.note_scope()
+
+
+def _rename_landed(home: str, old: str, new: str) -> None:
+    """Keep the copies of what landed and is not packed yet with their scope: a crash may still need them."""
+    was, becomes = (os.path.join(home, "spool", "landed", name) for name in (old, new))
+    for name in files.names(was):
+        files.make_dir(becomes)
+        os.replace(os.path.join(was, name), os.path.join(becomes, name))
+    if os.path.isdir(was):
+        os.rmdir(was)
 
 
 def _rename_page(draft: Draft, old: str, new: str) -> None:
@@ -189,17 +258,22 @@ def _check(text: str, path: str) -> None:
         raise config.ConfigError(path, str(error)) from None
 
 
-def _known(home: str) -> dict[str, set[str]]:
-    """Identities by slug. A file that cannot be read as TOML is an error: guessing would mix two projects up."""
-    said = _read(home, open_store(home, scope.user_scope()))
-    known: dict[str, set[str]] = {}
+def known(home: str) -> dict[str, set[str]]:
+    """The identities of every registered project, by slug. A file that cannot be read as TOML is an error: guessing
+    would mix two projects up."""
+    return identities_in(_read(home, open_store(home, scope.user_scope())))
+
+
+def identities_in(said: dict[str, Any]) -> dict[str, set[str]]:
+    """Identities by slug, in what a register says."""
+    found: dict[str, set[str]] = {}
     entries = said.get("project", [])
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("identities"), list):
             slug = scope.slug(str(entry.get("slug", "")))  # a person may have written anything
-            known.setdefault(slug, set()).update(map(str, entry["identities"]))
-    known.pop("", None)
-    return known
+            found.setdefault(slug, set()).update(map(str, entry["identities"]))
+    found.pop("", None)
+    return found
 
 
 def _read(home: str, user: Store) -> dict[str, Any]:
@@ -217,7 +291,7 @@ def _read(home: str, user: Store) -> dict[str, Any]:
         user.repo.close()
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A TOML basic string."""
     escaped = "".join(
         f"\\u{ord(char):04x}" if ord(char) < 32 or char == "\x7f" else "\\" + char if char in '"\\' else char

@@ -21,17 +21,20 @@ import os
 import time
 
 from neosian import files, gitlocks, taking
-from neosian.errors import BrokenStoreError, BusyError, GitError
+from neosian.errors import BrokenStoreError, BusyError, GitError, NeosianError
 from neosian.gitlocks import IndexLock, MainLock, MovedError
 from neosian.plumbing import MAIN, NOTHING, Change, Repo
 from neosian.recent import Recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 LOGS = ("record", "sessions")
 """Top folders that only neosian writes: never adopted from a person."""
+
+GIVEN_UP = "refs/neosian/given-up/"
+"""Commits that a killed writer left and nobody could finish, each by its id."""
 
 _UNDER_WAY = ("rebase-merge", "rebase-apply")
 _MERGING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", *_UNDER_WAY)
@@ -75,8 +78,12 @@ def publish(repo: Repo, base: str | None, new: str, *, patience: float = 0.8) ->
     gitlocks.set_next(repo, None)
 
 
-def recover(repo: Repo, *, patience: float = 0.8) -> tuple[str | None, dict[str, str]]:
+def recover(
+    repo: Repo, *, patience: float = 0.8, tell: Callable[[str], None] = lambda said: None
+) -> tuple[str | None, dict[str, str]]:
     """Finish or take back what a killed writer left; the caller holds the scope's lock, so it is dead.
+
+    What can never be finished is given up, so that it holds nothing else up: ``tell`` is told, and its commit kept.
 
     Then see to it that index and work tree hold what landed lately. Gives back the tip of main that was looked
     at, and what a commit from a stale index took out of it: the path of a log, and the blob it should hold.
@@ -90,13 +97,13 @@ def recover(repo: Repo, *, patience: float = 0.8) -> tuple[str | None, dict[str,
     new = gitlocks.next_commit(repo)
     if new is not None:
         # A dead writer's index lock stays until this is done: else a person's commit would take half of it.
-        _finish(repo, new, patience)
+        _finish(repo, new, patience, tell)
     if gitlocks.is_ours(repo):
         files.remove(gitlocks.index_lock(repo))
     return _look_again(repo, patience)
 
 
-def _finish(repo: Repo, new: str, patience: float) -> None:
+def _finish(repo: Repo, new: str, patience: float, tell: Callable[[str], None]) -> None:
     tip = repo.tip()
     if repo.object(new) is None:
         gitlocks.set_next(repo, None)
@@ -108,10 +115,13 @@ def _finish(repo: Repo, new: str, patience: float) -> None:
             if tip is None or repo.tip() != tip:
                 raise  # in the next round what the dead writer wrote of it is taken back
             _take_back(repo, tip, new, tip, patience)
-        except GitError:
+        except GitError as error:
             # What cannot be shown at all, such as a path that git refuses, must not stand in the way for ever.
-            gitlocks.set_next(repo, None)
+            _give_up(repo, new, error, tell)
             raise
+        except BrokenStoreError as error:  # it names what the repository does not hold
+            _give_up(repo, new, error, tell)
+            _take_back_what_can_be(repo, tip, new, patience)
         gitlocks.set_next(repo, None)
     else:
         base = repo.git("merge-base", tip, new, check=False).decode().strip()
@@ -121,6 +131,26 @@ def _finish(repo: Repo, new: str, patience: float) -> None:
         elif base not in (new, ""):
             _take_back(repo, base, new, tip, patience)
         gitlocks.set_next(repo, None)
+
+
+def _give_up(repo: Repo, new: str, why: NeosianError, tell: Callable[[str], None]) -> None:
+    """Let go of a commit that cannot land. A ref of its own keeps it for a person where all of it is there: one that
+    names a broken commit would have git take the whole repository for a broken one."""
+    told = f"A change in {repo.path} that was cut off cannot be finished, and is given up: {why}"
+    if repo.succeeds("rev-list", "--objects", "--quiet", new, "--not", MAIN):
+        repo.git("update-ref", f"{GIVEN_UP}{new}", new)
+        told += f" It is kept as {GIVEN_UP}{new}."
+    gitlocks.set_next(repo, None)
+    tell(told)
+
+
+def _take_back_what_can_be(repo: Repo, tip: str | None, new: str, patience: float) -> None:
+    if tip is None:
+        return
+    try:
+        _take_back(repo, tip, new, tip, patience)
+    except BrokenStoreError:
+        return  # what lies in the folder stays, as an edit that anybody may look at
 
 
 def _take_back(repo: Repo, base: str, new: str, tip: str, patience: float) -> None:
@@ -322,7 +352,7 @@ def _write_file(repo: Repo, change: Change) -> bool:
         _remove_empty(repo, os.path.dirname(path))
         return is_gone
     body = repo.object(change.after)
-    if body is None:
+    if body is None or body[0] != "blob":
         raise BrokenStoreError(f"{change.path} of {repo.path} cannot be read.", "neosian status")
     files.make_dir(os.path.dirname(path))
     mode = files.PRIVATE_FILE | (0o100 if change.is_program else 0)

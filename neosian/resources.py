@@ -9,6 +9,8 @@ import os
 
 from neosian.errors import NeosianError
 
+_FILE = "// @NEOSIAN file "
+
 
 def text(folder: str, name: str) -> str:
     """The text of one file of ``folder``, UTF-8; a name that is not in it is a ``NeosianError``."""
@@ -16,6 +18,15 @@ def text(folder: str, name: str) -> str:
         raise NeosianError(f"This installation of neosian has no {name} among its {folder}.")
     with open(os.path.join(_where(folder), name), encoding="utf-8") as file:
         return file.read()
+
+
+def hook_file(name: str) -> str:
+    """The template of a client's hook file; a line `// @NEOSIAN file NAME@` of it is another file of `hooks`, whole."""
+    lines = text("hooks", name).split("\n")
+    held = [line[len(_FILE) : -1] if line.startswith(_FILE) else "" for line in lines]
+    return "\n".join(
+        text("hooks", other).rstrip("\n") if other else line for line, other in zip(lines, held, strict=True)
+    )
 
 
 def names(folder: str) -> list[str]:

@@ -6,16 +6,15 @@ Turn logs and session pages say what happened; they are never taken back.
 
 from __future__ import annotations
 
-from neosian import adopt, commits, history, publish
+from neosian import adopt, commits, history
 from neosian.draft import Draft
 from neosian.errors import NeosianError
-from neosian.plumbing import FOLDER, NOTHING
 from neosian.publish import in_log
 from neosian.store import committer, message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from neosian.commits import Commit
     from neosian.draft import Signature
@@ -83,16 +82,49 @@ def take_back(store: Store, name: str, author: Signature, named_by: NamedBy) -> 
         why = f"only recorded: {_LOGS_STAY}" if left else "changed no document."
         raise NeosianError(f"Commit {id[:10]} {why} Nothing was changed.", history.command(store, "log"))
     subject = f'Revert "{commit.subject}"'
-    body = f"Takes back {id}."
+    trailers = {"Neosian-Act": "edit", "Neosian-Actor": author.name}
     return _write(
         store,
         lambda draft: _merged(store, draft, commit, did),
-        subject,
-        body,
+        message(subject, trailers, f"Takes back {id}."),
         author,
         named_by,
         Reverted(left),
     )
+
+
+def take_back_all(
+    store: Store, found: Sequence[Commit], subject: str, trailers: Mapping[str, str], author: Signature,
+    named_by: NamedBy,
+) -> Reverted:  # fmt: skip
+    """Take back several commits in one, the newest given first; of a merge what it brought to its first parent."""
+    said = message(subject, trailers, "\n".join(f"Takes back {commit.id}." for commit in found))
+    return _write(store, lambda draft: without(store, draft, found), said, author, named_by, Reverted())
+
+
+def check_all(store: Store, found: Sequence[Commit]) -> None:
+    """Raise what `take_back_all` would raise now; nothing is changed."""
+    draft = Draft(store.repo, history.tip_of(store))
+    wanted = {path: data for path, data in without(store, draft, found).items() if draft.read(path) != data}
+    _check_room(store, draft, wanted)
+    _check_folder(store, draft, wanted)
+
+
+def without(store: Store, draft: Draft, found: Sequence[Commit]) -> dict[str, bytes | None]:
+    """What every document of a draft is to say, so that all is as if these commits (newest first) had not been made.
+
+    ``RevertConflict`` where that would lose something later. The draft is left alone.
+    """
+    draft.write()
+    trial, wanted = Draft(store.repo, draft.tip), dict[str, bytes | None]()
+    for commit in found:
+        did = [
+            move for move in history.moves(store.repo, commit) if not _is_ours(move.path or move.was or "")
+        ]
+        for path, data in _merged(store, trial, commit, did).items():
+            trial.delete(path) if data is None else trial.put(path, data)
+            wanted[path] = data
+    return wanted
 
 
 def put_back(store: Store, path: str, name: str, author: Signature, named_by: NamedBy) -> Reverted:
@@ -106,8 +138,9 @@ def put_back(store: Store, path: str, name: str, author: Signature, named_by: Na
         raise NeosianError(
             f"{path} was not there at {id[:10]}; nothing was changed.", history.command(store, "log", path)
         )
-    subject = f"Put {path} back as it stood at {id[:10]}"
-    return _write(store, lambda draft: {path: text}, subject, "", author, named_by, Reverted())
+    trailers = {"Neosian-Act": "edit", "Neosian-Actor": author.name}
+    said = message(f"Put {path} back as it stood at {id[:10]}", trailers)
+    return _write(store, lambda draft: {path: text}, said, author, named_by, Reverted())
 
 
 def _check(store: Store, commit: Commit, tip: str) -> None:
@@ -133,11 +166,10 @@ def _is_ours(path: str) -> bool:
 
 
 def _write(
-    store: Store, plan: Callable[[Draft], dict[str, bytes | None]], subject: str, body: str, author: Signature,
+    store: Store, plan: Callable[[Draft], dict[str, bytes | None]], said: str, author: Signature,
     named_by: NamedBy, done: Reverted,
 ) -> Reverted:  # fmt: skip
     """Adopt, then commit what ``plan`` wants of a draft: the new bytes of each path, None for one that goes."""
-    trailers = {"Neosian-Act": "edit", "Neosian-Actor": author.name}
     waits = False
 
     def change(draft: Draft) -> None:
@@ -153,7 +185,7 @@ def _write(
         if wanted and not waits:
             for path, data in wanted.items():
                 draft.delete(path) if data is None else draft.put(path, data)
-            done.commit = draft.commit(message(subject, trailers, body), author, committer())
+            done.commit = draft.commit(said, author, committer())
 
     store.write(change, patience=_PATIENCE)
     if waits:
@@ -163,36 +195,22 @@ def _write(
 
 def _check_folder(store: Store, draft: Draft, paths: dict[str, bytes | None]) -> None:
     """Refuse to write over what lies in the folder, or is staged, and has not landed."""
-    repo = store.repo
-    if not publish.checked_out(repo):
-        return
-    staged = publish.index_entries(repo, list(paths))
-    for path in paths:
-        entry, landed = draft.entry(path), repo.entry(draft.base, path) if draft.base else None
-        known = [found.id if found and found.mode != FOLDER else NOTHING for found in (entry, landed)]
-        if publish.work_tree_id(repo, path) != known[0] or staged.get(path, NOTHING) not in known:
-            raise NeosianError(
-                f"{path} was changed in the folder and has not landed: saved just now, staged, part of a merge,"
-                " or holding a secret. Nothing was changed.",
-                history.command(store, "diff", path, "main"),
-            )
+    for path in adopt.not_landed(draft, list(paths)):
+        raise NeosianError(
+            f"{path} was changed in the folder and has not landed: saved just now, staged, part of a merge,"
+            " or holding a secret. Nothing was changed.",
+            history.command(store, "diff", path, "main"),
+        )
 
 
 def _check_room(store: Store, draft: Draft, wanted: dict[str, bytes | None]) -> None:
     """Refuse to put a document where a folder is, or below another document."""
     for path in [path for path, data in wanted.items() if data is not None]:
-        above = path
-        while above := above.rpartition("/")[0]:
-            found = draft.entry(above)
-            if found is not None and found.mode != FOLDER:
-                raise _no_room(store, path, above, f"{above} is a document now")
-        if draft.folder(path):
-            raise _no_room(store, path, path, "it is a folder now")
-
-
-def _no_room(store: Store, path: str, there: str, why: str) -> NeosianError:
-    said = f"{path} cannot be put back: {why}. Nothing was changed."
-    return NeosianError(said, history.command(store, "log", there))
+        there = draft.in_the_way(path)
+        if there:
+            why = "it is a folder now" if there == path else f"{there} is a document now"
+            said = f"{path} cannot be put back: {why}. Nothing was changed."
+            raise NeosianError(said, history.command(store, "log", there))
 
 
 # merging
@@ -217,7 +235,7 @@ class _Plan:
         self._store = store
         self._draft = draft
         self._commit = commit
-        self._moved: dict[str, str] | None = None
+        self._places = history.Places(draft, commit.id)
 
     def take_away(self, move: Move) -> None:
         """A document that the commit added."""
@@ -286,31 +304,7 @@ class _Plan:
 
     def _lies(self, move: Move) -> str | None:
         """Where a document of the commit lies now, under its name or a later one; None where it is gone."""
-        path = move.path or ""
-        if self._draft.read(path) is not None:
-            return path
-        if self._moved is None:
-            old, new = _listing(Draft(self._store.repo, self._commit.id)), _listing(self._draft)
-            places = {id: name for name, id in new.items()}
-            self._moved = history.renames(
-                old, new, lambda id: self._draft.read(places[id]) or b"" if id in places else self._body(id)
-            )
-        return self._moved.get(path)
-
-    def _body(self, id: str) -> bytes:
-        return history.body(self._store.repo, id)
-
-
-def _listing(draft: Draft, folder: str = "") -> dict[str, str]:
-    """Blob ids of all files of a draft but the logs."""
-    found = {}
-    for name, entry in list(draft.folder(folder).items()):
-        path = f"{folder}/{name}" if folder else name
-        if entry.mode != FOLDER:
-            found[path] = entry.id
-        elif not in_log(path):
-            found.update(_listing(draft, path))
-    return found
+        return self._places.now(move.path or "")
 
 
 def _text(data: bytes | str | None) -> str:

@@ -28,7 +28,10 @@ class Running:
     ``events`` are those it uses up, in order; ``ids`` leads from a kind of line to the calls that have one.
     """
 
-    __slots__ = ("again", "entries", "events", "first", "ids", "launches", "note", "number", "prompt_id")
+    __slots__ = (
+        "again", "began", "ended", "entries", "error", "events", "first", "ids", "launches", "note", "number",
+        "prompt_id", "said", "stopped",
+    )  # fmt: skip
 
     def __init__(self, number: int, first: Event, again: bool = False) -> None:
         self.number = number
@@ -36,10 +39,13 @@ class Running:
         self.first = first
         self.again = again
         self.note: Line | None = None
+        self.said: Event | None = None  # with the agent's last words, where its stop does not tell them
         self.entries: list[Entry] = []
         self.events: dict[Event, None] = {}
         self.ids: dict[str, set[str]] = {}
         self.launches: dict[str, Launch] = {}
+        self.error: Event | None = None  # that ends the turn, if nothing follows
+        self.began = self.stopped = self.ended = 0  # of subagents without a name: starts, own stops, ends
 
     def add(self, *entries: Entry) -> None:
         """Add lines, and use their events up."""
@@ -71,6 +77,25 @@ class Running:
             for line in calls
             if "call" in line and tool in ("", line["tool"]) and not self.has("tool_result", line["call"])
         ]
+
+    def child(self, event: Event) -> None:
+        """A subagent without a name starts or ends."""
+        if event.data["event"] == "start":
+            self.began += 1
+        else:
+            self.ended += 1
+        self.use(event)
+
+    def is_of_a_child(self, event: Event) -> bool:
+        """Whether a stop is the one that each subagent brings, where nothing in it tells so; it is used up then.
+
+        The turn's own cannot come while the call that launched the subagent runs.
+        """
+        if self.began <= max(self.stopped, self.ended) or not self.pending():
+            return False
+        self.stopped += 1
+        self.use(event)
+        return True
 
     def launch(self, session: str, result: Event) -> None:
         """Remember what the call of ``result`` left running, or which subagent it ran."""
@@ -119,10 +144,11 @@ def unended(event: Event, call: str, **fields: object) -> Entry:
     return entry
 
 
-def answer(event: Event) -> Entry:
+def answer(event: Event, said: str = "") -> Entry:
+    """The line of an answer. ``said``: its text, where the event has none."""
     data = event.data
     fields = {"error": data.get("error") or None, "background": data.get("background") or None}
-    return Entry(event, "answer", text=data["text"], **fields)
+    return Entry(event, "answer", text=data["text"] or said, **fields)
 
 
 def last_words(event: Event, launch: Launch | None) -> Entry:

@@ -108,7 +108,7 @@ def disk_name(text: str) -> str:
 
 
 def text_of(name: str) -> str | None:
-    """The text that `disk_name` made this name of; None where a hash stands for its end."""
+    """The text that `disk_name` made this name of; None where a hash stands for its end, or it made no such name."""
     if "%~" in name:
         return None
     raw = bytearray()
@@ -120,7 +120,11 @@ def text_of(name: str) -> str | None:
             raw += bytes.fromhex(piece[:2]) + piece[2:].encode("utf-8", "surrogateescape")
         except ValueError:
             return None
-    return raw.decode("utf-8", "surrogatepass")
+    try:
+        text = raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+    return text if disk_name(text) == name else None
 
 
 def _safe(char: str) -> str:

@@ -12,9 +12,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import stat
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -27,6 +29,9 @@ Path = tuple[str | int, ...]
 BOM = "\ufeff"
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+MOST = 16 << 20
+"""Bytes of settings that are read: some clients keep more there than settings, but anybody may lay a file into a
+project."""
 _COMMENT = ("//", "/*", "#")
 _DECODER = json.JSONDecoder()
 _DEAD = 10.0  # seconds after which the lock of another program's writer counts as left behind
@@ -35,6 +40,11 @@ _DEAD = 10.0  # seconds after which the lock of another program's writer counts 
 def in_an_editor(file: str) -> str:
     """What is left to try with a file that only a person can mend."""
     return f"open {file} in an editor"
+
+
+def to_look(file: str) -> str:
+    """What is left to try with a file that may not be written or read: whose it is, and who may."""
+    return f"ls -ld {shlex.quote(file)} {shlex.quote(os.path.dirname(file))}"
 
 
 class NotPlain(NeosianError):
@@ -64,9 +74,10 @@ def parse(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-_STRING = r'"(?:[^"\\]|\\.)*"'
-_STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?\*/", re.S)
-_LAST_COMMA_OR_STRING = re.compile(rf"({_STRING}|[\w\]}}])\s*,(?=\s*[\]}}])|{_STRING}", re.S)
+# A string or comment that nobody closed reaches to the end: were it no match, each quote after it would be tried anew.
+_STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
+_STRING_OR_COMMENT = re.compile(rf"{_STRING}|(?P<gone>//[^\r\n]*|/\*.*?\*/)|/\*.*", re.S)
+_LAST_COMMA_OR_STRING = re.compile(rf"({_STRING}|[\w\]}}])\s*+,(?=\s*+[\]}}])|{_STRING}", re.S)
 
 
 def parse_with_comments(text: str) -> Any:
@@ -74,7 +85,7 @@ def parse_with_comments(text: str) -> Any:
 
     For reading alone: edits know nothing of comments.
     """
-    text = _STRING_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+    text = _STRING_OR_COMMENT.sub(lambda found: found[0] if found["gone"] is None else " ", text)
     return parse(_LAST_COMMA_OR_STRING.sub(lambda found: found[1] or found[0], text))
 
 
@@ -82,9 +93,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = dict(pairs)
     if len(plain) == len(pairs):
         return plain
-    names = [name for name, _ in pairs]
+    often = Counter(name for name, _ in pairs)
     twice = Twice(plain)
-    twice.keys_twice = tuple(name for name in plain if names.count(name) > 1)
+    twice.keys_twice = tuple(name for name in plain if often[name] > 1)
     return twice
 
 
@@ -254,20 +265,56 @@ def replace(text: str, path: Path, value: Any) -> str:
     return text[:at] + style.dump(value, _margin(text, at), lines) + text[end:]
 
 
+def remove_all(text: str, paths: Iterable[Path]) -> str:
+    """Take members away as `remove` would one after the other, from the back; none lies within another.
+
+    However many they are, what lies around them is read once.
+    """
+    going: _Going = {}
+    for path in paths:
+        around = going
+        for key in path[:-1]:
+            around = around.setdefault(key, {})
+        around[path[-1]] = {}
+    if not going:
+        return text
+    pieces, here = [], 0
+    for start, end in sorted(_cuts(text, _root(text), going)):
+        pieces.append(text[here:start])
+        here = end
+    return "".join((*pieces, text[here:]))
+
+
+_Going = dict[str | int, Any]
+"""Members of a container, each with those within it that are to go; with none it is to go itself."""
+
+
+def _cuts(text: str, at: int, going: _Going) -> Iterator[tuple[int, int]]:
+    """What of a text goes with members of the container that begins at ``at``; of a key spelled twice the last."""
+    members, close = _members(text, at)
+    last = {member.key: n for n, member in enumerate(members)}
+    for key, within in going.items():
+        if within:
+            yield from _cuts(text, members[last[key]].at, within)
+    whole = {last[key] for key, within in going.items() if not within}
+    if whole and len(whole) == len(members):
+        yield at + 1, close
+        return
+    end = len(members)
+    while end - 1 in whole:
+        end -= 1
+    yield from ((members[n].start, members[n + 1].start) for n in whole if n < end)
+    if end < len(members):
+        yield members[end - 1].end, members[-1].end
+
+
 def remove(text: str, path: Path) -> str:
     """Take the member at ``path`` away, and with it the comma and the space that came with it.
 
     What ``insert`` added is taken away to the byte, but for a container that had been empty: it ends as
     ``{}`` or ``[]``, whatever space it once held.
     """
-    at = _find(text, path[:-1])
-    members, close = _members(text, at)
-    here = max(n for n, member in enumerate(members) if member.key == path[-1])
-    if len(members) == 1:
-        return text[: at + 1] + text[close:]
-    if here == len(members) - 1:
-        return text[: members[here - 1].end] + text[members[here].end :]
-    return text[: members[here].start] + text[members[here + 1].start :]
+    return remove_all(text, [path])
 
 
 # Files -------------------------------------------------------------------------------------------
@@ -292,10 +339,13 @@ def read(file: str) -> bytes | None:
     """The bytes of a settings file, None where there is none (a dangling link counts as none)."""
     try:
         if os.path.exists(file) and not os.path.isfile(file):
-            raise NeosianError(f"{file} is no file, so no settings can stand there.")
+            raise NeosianError(f"{file} is no file, so no settings can stand there.", to_look(file))
+        if os.path.exists(file) and os.path.getsize(file) > MOST:
+            said = f"{file} is larger than {MOST >> 20} MB, so it was neither read nor changed."
+            raise NeosianError(said, to_look(file))
         return files.read(file)
     except OSError as error:
-        raise NeosianError(f"{file} cannot be read: {error.strerror}.") from None
+        raise NeosianError(f"{file} cannot be read: {error.strerror}.", to_look(file)) from None
 
 
 def check_unmoved(file: str, seen: bytes | None) -> None:
@@ -309,15 +359,23 @@ def check_unmoved(file: str, seen: bytes | None) -> None:
 def why_not_writable(file: str) -> str:
     """Why ``save`` would fail for a file, as far as can be seen before; empty when it should not.
 
-    A rename would get past a file that nobody may write, so its mode is asked.
+    A rename would get past a file that nobody may write, so its mode is asked; it would give a file of another user to
+    this one, and cut off its other names.
     """
     target = os.path.realpath(file)
+    mode = stat.S_IWUSR
     try:
-        mode = os.stat(target).st_mode
+        found = os.stat(target)
     except FileNotFoundError:
-        mode = stat.S_IWUSR
+        pass
     except OSError as error:
         return f"{file} cannot be written: {error.strerror}."
+    else:
+        mode = found.st_mode
+        if found.st_nlink > 1:
+            return f"{file} is one file with another of another name (a hard link). It was left as it is."
+        if hasattr(os, "geteuid") and os.geteuid() not in (0, found.st_uid):
+            return f"{file} belongs to another user. It was left as it is."
     folder = os.path.dirname(target)
     locked = os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK)
     if locked or not mode & 0o222 or (os.path.exists(target) and not os.access(target, os.W_OK)):
@@ -328,19 +386,19 @@ def why_not_writable(file: str) -> str:
 def save(file: str, data: bytes | None, seen: bytes | None, *, private: bool = False) -> None:
     """Put ``data`` whole at ``file``, or remove the file for None.
 
-    A link is followed, not replaced; the file's mode is kept, a new file gets what the umask leaves (its
-    owner always reads and writes), or with ``private`` is its owner's alone. ``seen`` is what the edit was
-    made of: a file that has moved on since is left alone.
+    A link is followed, not replaced; the file's mode, owner and group are kept. A new file gets what the umask leaves
+    (its owner always reads and writes), or with ``private`` is its owner's alone. ``seen`` is what the edit was made
+    of: a file that has moved on since is left alone.
     """
     if why := why_not_writable(file):
-        raise NeosianError(why)
+        raise NeosianError(why, to_look(file))
     target = os.path.realpath(file)
     try:
         check_unmoved(file, seen)
         if data is None:
             files.remove(target)
         else:
-            files.write(target, data, mode=_mode(target, private))
+            files.write(target, data, mode=_mode(target, private), owner=owner(target))
     except OSError as error:
         raise NeosianError(f"{file} cannot be written: {error.strerror}. It was left as it is.") from None
 
@@ -383,6 +441,15 @@ def _release(lock: str) -> None:
         os.rmdir(lock)
     except OSError:
         return  # taken over by another writer, or a file of a person's: then waiting ends in an error
+
+
+def owner(target: str) -> tuple[int, int] | None:
+    """User and group of a file; None for one that is not there, and where the system has none."""
+    try:
+        found = os.stat(target)
+    except FileNotFoundError:
+        return None
+    return (found.st_uid, found.st_gid) if hasattr(os, "fchown") else None
 
 
 def _mode(target: str, private: bool) -> int:

@@ -14,6 +14,12 @@ The rules of the fold, for clients that give prompts an id (seen in Claude Code 
   machine turn.
 - Events of a subagent take no part, but for its last words: they go to the turn of the call that launched it,
   wherever that is.
+- What has no id belongs to the turn that is open, a stop without one to the newest. A client may give its prompts alone
+  an id (Gemini CLI, Qwen Code), and its calls none: these are then paired with their results by tool and input.
+- Some clients say that a prompt steers the turn that runs, or does not (Kimi Code, Copilot CLI): then it belongs to
+  that turn, or closes it as interrupted. An interruption that is told closes it at once. A request to the model that
+  failed fails the turn only where nothing follows.
+- Where subagents have no name (Kimi Code), each brings one stop of its own, which is not the turn's.
 - What comes for a turn that has closed is added to it, under the next ``n`` and a new ``turn`` line; only a new call
   of the newest turn opens that turn again.
 """
@@ -21,7 +27,7 @@ The rules of the fold, for clients that give prompts an id (seen in Claude Code 
 from __future__ import annotations
 
 from neosian.keeping import Keeper, Span
-from neosian.order import by_clock, in_order, without_twins
+from neosian.order import by_clock, in_order, with_calls, without_echoes, without_twins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +82,7 @@ def assemble(
     for key, mine in conversations.items():
         ordered = in_order(mine)
         total += ordered
-        for event in without_twins(ordered):
+        for event in with_calls(without_echoes(without_twins(ordered))):
             desk.keeper(*key).take(event)
     if now is not None:
         for keeper in list(desk.keepers.values()):

@@ -16,7 +16,7 @@ import zlib
 
 from neosian import files
 from neosian.errors import NeosianError
-from neosian.events import Spooled
+from neosian.events import FLAG_SEPARATOR, Spooled
 from neosian.payload import PayloadError, loads
 
 TYPE_CHECKING = False
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAGIC = b"neosian1"
-FLAG_SEPARATOR = "\x1f"
 CONTEXT = "context"
 """The verb of a spooled event that we made: the words a session was told."""
 
@@ -219,6 +218,16 @@ class Spool:
             return
         files.write(os.path.join(self.bad, name + ".why"), reason.encode("utf-8", "replace"))
         files.log(self._log, f"spool: {name} is set aside: {reason}")
+
+    def try_again(self) -> int:
+        """Put what was set aside back among what waits: another release may be able to read it; how many files."""
+        aside = [name for name in files.names(self.bad) if not name.endswith(".why")]
+        self.make()
+        for name in aside:
+            if not os.path.exists(os.path.join(self.new, name)):
+                os.replace(os.path.join(self.bad, name), os.path.join(self.new, name))
+                files.remove(os.path.join(self.bad, name + ".why"))
+        return len(aside)
 
     def reason(self, name: str) -> str:
         """Why a file was set aside, "" when it was not."""

@@ -19,11 +19,11 @@ except ImportError:  # pragma: no cover - Windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 MACHINE_EMAIL = "neosian.invalid"
 _ROOT_AUTHOR = Signature("neosian", f"neosian@{MACHINE_EMAIL}", 0)
-_ATTRIBUTES = b"* -text\n*.jsonl -text merge=union\n"
+ATTRIBUTES = b"* -text\n*.jsonl -text merge=union\n"
 # sharedrepository: git too keeps to 0600 here, whatever the umask of who runs it.
 _SETTINGS = f"""[core]
 \trepositoryformatversion = 0
@@ -80,6 +80,10 @@ class Lock:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let go of it, before its block ends or again."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
@@ -87,10 +91,15 @@ class Lock:
             self._other.release()  # type: ignore[attr-defined]
 
 
-def message(subject: str, trailers: Mapping[str, str], body: str = "") -> str:
-    """A commit message: one plain line, an optional body, and git trailers for machines."""
+def message(subject: str, trailers: Mapping[str, str | Sequence[str]], body: str = "") -> str:
+    """A commit message: a plain line, an optional body, git trailers for machines (of several values a line each)."""
     line = _one_line(subject) or "(no subject)"
-    rows = [f"{key}: {_one_line(value)}" for key, value in trailers.items() if value]
+    rows = [
+        f"{key}: {_one_line(value)}"
+        for key, values in trailers.items()
+        for value in ([values] if isinstance(values, str) else values)
+        if value
+    ]
     return "\n\n".join(part for part in (line, body.strip(), "\n".join(rows)) if part) + "\n"
 
 
@@ -129,25 +138,27 @@ class Store:
         return os.path.isdir(self.repo.git_dir)
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether a file lies where the repository would be: git follows one to a repository elsewhere, we do not."""
+        places = (self.path, self.repo.git_dir)
+        return any(os.path.lexists(place) and not os.path.isdir(place) for place in places)
+
+    @property
     def was_made(self) -> bool:
         """Whether main ever had a commit: before that a missing one is no damage."""
         traces = ("logs/refs/heads/main", "packed-refs", "refs/heads/main")
         return any(os.path.exists(os.path.join(self.repo.git_dir, trace)) for trace in traces)
 
     def lock(self, patience: float = 0.8) -> Lock:
-        """The scope's lock; held around each act and never longer."""
+        """The scope's lock; held around each act and never longer. ElsewhereError where it has no place to be."""
+        if self.is_elsewhere:
+            raise ElsewhereError(self.path)
         return Lock(os.path.join(self.repo.private, "lock"), patience)
 
     def make(self) -> None:
         """Make the repository, or mend what a killed maker or a crash left of it; under the scope's lock."""
-        git_dir = self.repo.git_dir
-        for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "neosian"):
-            files.make_dir(os.path.join(git_dir, folder))
-        if not os.path.exists(os.path.join(git_dir, "config")):
-            files.write(os.path.join(git_dir, "config"), _SETTINGS.encode(), scratch=self.repo.private)
+        self.frame()
         self.note_scope()
-        if self.head_is_torn:
-            files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode(), scratch=self.repo.private)
         if self.repo.tip() is None:
             if self.was_made:  # a second beginning would hide all that there was
                 raise DamagedError(self.path)
@@ -155,7 +166,7 @@ class Store:
             # Fixed bytes: two machines that never met still share this commit, so their histories can merge.
             draft.commit("Begin\n", _ROOT_AUTHOR, _ROOT_AUTHOR)
             draft.put("README.md", scope_page(self.scope))
-            draft.put(".gitattributes", _ATTRIBUTES)
+            draft.put(".gitattributes", ATTRIBUTES)
             tip = draft.commit(
                 message("Say what this folder is", {"Neosian-Act": "edit", "Neosian-Actor": "neosian"}),
                 committer(),
@@ -163,6 +174,16 @@ class Store:
             )
             draft.write()
             publish.publish(self.repo, None, tip)
+
+    def frame(self) -> None:
+        """Have what git must find to see a repository at all: its folders, its settings, a HEAD."""
+        git_dir = self.repo.git_dir
+        for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "neosian"):
+            files.make_dir(os.path.join(git_dir, folder))
+        if not os.path.exists(os.path.join(git_dir, "config")):
+            files.write(os.path.join(git_dir, "config"), _SETTINGS.encode(), scratch=self.repo.private)
+        if self.head_is_torn:
+            files.write(os.path.join(git_dir, "HEAD"), f"ref: {MAIN}\n".encode(), scratch=self.repo.private)
 
     def note_scope(self) -> None:
         """Write the scope's text beside the repository: a folder's name may hold only a part of it."""
@@ -186,10 +207,14 @@ class Store:
 
     @property
     def head_is_torn(self) -> bool:
-        """Whether HEAD is what a crash leaves of it: with less than a whole line git sees no repository at all."""
+        """Whether HEAD is less than a whole line, as a crash leaves it, or names neither a ref nor a commit: then git
+        sees no repository at all."""
         said = (files.read(os.path.join(self.repo.git_dir, "HEAD")) or b"").strip(b"\0 \n")
         whole = f"ref: {MAIN}".encode()
-        return said != whole and whole.startswith(said)
+        if said != whole and whole.startswith(said):
+            return True
+        is_ref = said.startswith(b"ref:") and said[4:].strip().startswith(b"refs/")
+        return not is_ref and not (len(said) == 40 and all(sign in b"0123456789abcdef" for sign in said))
 
     def write(
         self,
@@ -211,7 +236,7 @@ class Store:
                 until = time.monotonic() + patience
                 while True:
                     try:
-                        base, lost = publish.recover(self.repo, patience=patience)
+                        base, lost = publish.recover(self.repo, patience=patience, tell=self._log)
                     except MovedError:
                         if time.monotonic() > until:
                             raise
@@ -234,6 +259,9 @@ class Store:
             finally:
                 if not self.stays_open:
                     self.repo.close()
+
+    def _log(self, said: str) -> None:
+        files.log(os.path.join(self.home, "log", "neosian.log"), said)
 
 
 def _restore(draft: Draft, lost: Mapping[str, str]) -> None:
@@ -262,6 +290,25 @@ def _restore(draft: Draft, lost: Mapping[str, str]) -> None:
 def scope_page(scope: str) -> bytes:
     """The README that a scope begins with."""
     return resource("templates", "scope-readme.md").replace("@SCOPE@", scope).encode()
+
+
+class ElsewhereError(NeosianError):
+    """A scope whose repository does not lie in its folder, such as a work tree of another repository."""
+
+    def __init__(self, path: str) -> None:
+        from shlex import quote  # a session start would pay for it
+
+        git_dir = os.path.join(path, ".git")
+        file = git_dir if os.path.isdir(path) else path
+        led = files.strange(git_dir, 4096).partition("\n")[0].removeprefix("gitdir:").strip()
+        real = os.path.join(path, led) if led else ""
+        is_whole = os.path.isdir(os.path.join(real, "objects")) if real else False
+
+        words = ("rm", git_dir, "&&", "mv", real, git_dir) if is_whole else ("mv", file, "SOMEWHERE-ELSE")
+        super().__init__(
+            f"{file} is no folder, so nothing is read or written there; what belongs there waits in the spool.",
+            " ".join(word if word == "&&" else quote(word) for word in words),
+        )
 
 
 class NoStoreError(NeosianError):

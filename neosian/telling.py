@@ -93,7 +93,7 @@ def first_to_answer(home: str, entry: Entry) -> bool:
     said = fastjson.dumps(entry.payload, sort_keys=True).encode("utf-8", "replace")
     folder = os.path.join(home, "cache", "answered")
     path = os.path.join(folder, object_id("blob", said))
-    mine = entry.spooled.level.encode("utf-8", "surrogateescape")
+    mine = f"{entry.spooled.client} {entry.spooled.level}".encode("utf-8", "surrogateescape")
     try:
         files.make_dir(folder)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE)
@@ -110,13 +110,18 @@ def first_to_answer(home: str, entry: Entry) -> bool:
     return True
 
 
-def keep(home: str, spool: Spool, event: Event, block: Block, seen: Layout) -> None:
-    """Spool the words that the session was told, for the turn that the event belongs to."""
+def keep(
+    home: str, spool: Spool, event: Event, block: Block, seen: Layout, kind: str, source: str | None = None
+) -> None:
+    """Spool the words that the session was told, for the turn that the event belongs to.
+
+    ``kind``: the block of a start, or what a prompt brought to mind; ``source``: the start's.
+    """
     store = projects.open_store(home, seen.turns)
     try:
         commit = store.repo.tip() if store.exists else None
-        payload: dict[str, Any] = {"session_id": event.session, "prompt_id": event.prompt_id, "event": event.kind,
-                   "source": event.data.get("source"), "commit": commit, "text": block.text, "shown": block.shown,
+        payload: dict[str, Any] = {"session_id": event.session, "prompt_id": event.prompt_id, "event": kind,
+                   "source": source, "commit": commit, "text": block.text, "shown": block.shown,
                    "listed": block.listed}  # fmt: skip
         head = header(
             event.client, "context", event.level, event.cwd, {"CLAUDE_PROJECT_DIR": event.root or ""}
@@ -124,6 +129,4 @@ def keep(home: str, spool: Spool, event: Event, block: Block, seen: Layout) -> N
         said = fastjson.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
         spool.put(head, said, told_mark(event.client, event.session))
     except (OSError, NeosianError) as error:
-        files.log(
-            os.path.join(home, "log", "neosian.log"), f"{event.kind}: what was told is not kept: {error}"
-        )
+        files.log(os.path.join(home, "log", "neosian.log"), f"{kind}: what was told is not kept: {error}")

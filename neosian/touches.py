@@ -8,8 +8,8 @@ import time
 from neosian import journal, turns
 from neosian.adopt import SETTLED
 from neosian.calls import touched_by, touched_paths
+from neosian.events import FLAG_SEPARATOR
 from neosian.mounts import flag_values
-from neosian.spool import FLAG_SEPARATOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

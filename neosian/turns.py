@@ -258,14 +258,16 @@ class Launch:
 
 
 class TurnMemory:
-    """A landed turn: ``header`` is its last ``turn`` line, ``next_n`` the number that its next line gets."""
+    """A landed turn: ``header`` is its last ``turn`` line, ``next_n`` the number that its next line gets, ``answered``
+    the time of its last answer."""
 
-    __slots__ = ("answer", "header", "next_n", "number")
+    __slots__ = ("answer", "answered", "header", "next_n", "number")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.next_n = 0
         self.answer: str | None = None
+        self.answered = ""
         self.header: Line = {}
 
     @property
@@ -306,6 +308,7 @@ class Memory:
             self._learn_header(turn, line)
         elif kind == "answer":
             turn.answer = str(line.get("text") or "")
+            turn.answered = str(line.get("at"))
         elif kind == "tool_call":
             self.calls.setdefault(str(line.get("call")), (number, False))
         elif kind == "tool_result":

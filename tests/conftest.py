@@ -20,7 +20,10 @@ _FOREIGN_PREFIXES = (
     "ANTHROPIC_",
     "CODEX_",
     "CURSOR_",
+    "GEMINI_",
+    "QWEN_",
     "OPENCODE_",
+    "PI_",
     "AI_AGENT",
 )
 

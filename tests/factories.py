@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 
 from neosian import config, projects, scope, turns
-from neosian.clients.claude_code import VERB
+from neosian.clients import adapter
+from neosian.events import FLAG_SEPARATOR
 from neosian.landing import Landed, Lander
-from neosian.spool import FLAG_SEPARATOR, Spool, header
+from neosian.spool import Spool, header
 from neosian.store import Store
 from tests.recorded import payload
 
@@ -91,12 +92,12 @@ class Home:
 
     def put(
         self, said: Mapping[str, Any], *, cwd: Path | str = "", flags: Sequence[str] = (),
-        marks: Mapping[str, str] | None = None,
+        marks: Mapping[str, str] | None = None, client: str = "claude-code",
     ) -> str:  # fmt: skip
         """Spool one payload as its hook would; the name of its file."""
-        verb = VERB.get(str(said.get("hook_event_name")), "note")
+        verb = adapter(client).VERB.get(str(said.get("hook_event_name")), "note")
         where = str(cwd or said.get("cwd") or self.project)
-        head = header("claude-code", verb, FLAG_SEPARATOR.join(flags), where, dict(marks or {}))
+        head = header(client, verb, FLAG_SEPARATOR.join(flags), where, dict(marks or {}))
         return self.spool.put(head, json.dumps(said).encode())
 
     def talk(self, session: str = SESSION, **more: Any) -> Talk:

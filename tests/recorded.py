@@ -77,7 +77,12 @@ class Record:
         return next((found for memory in memories if (found := memory.launches.get(name))), None)
 
     def turns(self) -> list[Turn]:
-        return [turn for lines in self.lines.values() for turn in group(lines).values()]
+        return [turn for lines in self.lines.values() for turn in self.turns_of(lines)]
+
+    @staticmethod
+    def turns_of(lines: list[dict[str, Any]]) -> list[Turn]:
+        """The turns of one conversation."""
+        return list(group(lines).values())
 
 
 def landed(events: Sequence[Event], cut: Callable[[Event], bool] = lambda event: False) -> Record:

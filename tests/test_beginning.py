@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def home(tmp_path: Path) -> Home:
 
 def told(home: Home, talk: Talk, source: str = "startup") -> str:
     """What a session is told whose start event was just spooled."""
-    return begin(str(home.path), "claude-code", talk.start(source))
+    return begin(str(home.path), talk.start(source))
 
 
 def contexts(home: Home, folder: Path | None = None) -> list[dict[str, Any]]:
@@ -119,8 +120,8 @@ def test_a_wrong_setting_is_logged_and_the_session_still_told(home: Home) -> Non
 
 
 def test_an_event_that_is_gone_or_no_start_is_not_answered(home: Home) -> None:
-    assert begin(str(home.path), "claude-code", "gone") == ""
-    assert begin(str(home.path), "claude-code", home.talk(NEW).ask("Hello")) == ""
+    assert begin(str(home.path), "gone") == ""
+    assert begin(str(home.path), home.talk(NEW).ask("Hello")) == ""
 
 
 def test_the_documents_of_both_scopes_are_shown(home: Home) -> None:
@@ -143,3 +144,14 @@ def test_a_document_that_waits_with_a_secret_is_not_told(home: Home) -> None:
     os.utime(page, (2, 2))
     home.talk(OTHER).land("And on")
     assert "me.md" not in told(home, home.talk("one more"))
+
+
+@pytest.mark.parametrize("kind", ["utf-16", "utf-32", "utf-8-sig"])
+def test_a_profile_in_another_encoding_is_told_as_the_text_that_it_is(kind: str, home: Home) -> None:
+    path = home.write("profile/role.md", "", below=home.user)
+    path.write_bytes("# Role\n\nAda, 工程师, mends the shop.\n".encode(kind))
+    old = time.time() - 60
+    os.utime(path, (old, old))
+    block = told(home, home.talk(NEW))
+    assert "Ada, 工程师, mends the shop." in block
+    assert "\0" not in block

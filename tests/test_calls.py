@@ -95,6 +95,15 @@ def test_a_path_is_named_as_it_stands_absolute_and_relative() -> None:
         ("Edit", {"file_path": "/home/dev/shop/notes.md"}, "/home/dev/shop/notes.md"),
         ("Write", {"file_path": "notes.md"}, "/home/dev/shop/notes.md"),
         ("NotebookEdit", {"notebook_path": "n.ipynb"}, "/home/dev/shop/n.ipynb"),
+        ("write_file", {"file_path": "notes.md", "content": "x"}, "/home/dev/shop/notes.md"),
+        ("edit", {"filePath": "notes.md", "oldString": "a"}, "/home/dev/shop/notes.md"),
+        ("StrReplaceFile", {"path": "notes.md"}, "/home/dev/shop/notes.md"),
+        ("replace", {"absolute_path": "/srv/x.md"}, "/srv/x.md"),
+        (
+            "apply_patch",
+            {"command": "*** Begin Patch\n*** Update File: notes.md\n"},
+            "/home/dev/shop/notes.md",
+        ),
         ("Bash", {"command": "echo hi >> ./notes.md"}, "/home/dev/shop/notes.md"),
         ("Bash", {"command": "sed -i s/a/b/ notes.md"}, "/home/dev/shop/notes.md"),
         ("Bash", {"command": "cd docs && echo hi>notes.md"}, "/home/dev/shop/docs/notes.md"),
@@ -107,7 +116,15 @@ def test_a_call_may_have_written_what_it_names(tool: str, fields: dict[str, Any]
 
 @pytest.mark.parametrize(
     ("tool", "fields"),
-    [("Read", {"file_path": "a.md"}), ("Grep", {"path": "a.md"}), ("Edit", "odd"), ("Edit", {})],
+    [
+        ("Read", {"file_path": "a.md"}),
+        ("Grep", {"path": "a.md"}),
+        ("Edit", "odd"),
+        ("Edit", {}),
+        ("read_file", {"file_path": "a.md"}),
+        ("write_stdin", {"chars": "a.md"}),
+        ("mcp__other__create_note", {"file_text": "a.md", "title": "a.md"}),
+    ],
 )
 def test_reading_touches_nothing(tool: str, fields: object) -> None:
     assert touched_paths({"tool": tool, "input": fields}, HOME) == set()

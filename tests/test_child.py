@@ -117,6 +117,20 @@ def test_a_child_that_died_says_why(shell: Shell) -> None:
     assert (caught.value.status, caught.value.detail) == (128, "fatal: no such thing")
 
 
+@pytest.mark.parametrize("end", ["communicate", "close", "kill", "failed"])
+@pytest.mark.parametrize("ask", ["write", "line", "exactly", "communicate", "failed"])
+def test_a_child_that_has_ended_is_an_error_to_ask(shell: Shell, end: str, ask: str) -> None:
+    child = shell("echo 'fatal: gone' >&2; exit 128")
+    getattr(child, end)(*((b"",) if end == "communicate" else ()))
+    for _ in range(2):
+        if ask == "failed":
+            assert isinstance(child.failed(), GitError)
+            continue
+        with pytest.raises(GitError, match="ended with") as caught:
+            getattr(child, ask)(*{"line": (), "exactly": (1,)}.get(ask, (b"x",)))
+        assert caught.value.status in (128, -9)
+
+
 def test_lines_and_counted_bytes_follow_each_other(shell: Shell) -> None:
     child = shell("printf 'one\\nabcdefg\\n'")
     assert (child.line(), child.exactly(3), child.line()) == (b"one", b"abc", b"defg")

@@ -19,6 +19,7 @@ from neosian.beginning import begin
 from neosian.reminding import remind
 from neosian.scope import user_scope
 from neosian.turns import seconds
+from tests import dreaming
 from tests.factories import OTHER, SESSION, Home, git, prompts_of, repository, subjects
 from tests.recorded import payload
 
@@ -121,7 +122,7 @@ def test_a_forgotten_line_is_still_recalled_from_history(home: Home, capsys: Sai
 def test_times_are_local_whatever_zone_they_were_recorded_in(
     home: Home, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin(str(home.path), "claude-code", home.talk(NEW).start())
+    begin(str(home.path), home.talk(NEW).start())
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     time.tzset()
     try:
@@ -146,9 +147,9 @@ ASK = "How did we make the login page work?"
 
 def test_what_an_agent_was_given_is_replayed_word_for_word(home: Home, capsys: Said) -> None:
     talk = home.talk(NEW)
-    start = begin(str(home.path), "claude-code", talk.start())
+    start = begin(str(home.path), talk.start())
     home.committed("login.md", "# Login page\n\nThe login works by a cookie.\n")
-    told = remind(str(home.path), "claude-code", talk.ask(ASK))
+    told = remind(str(home.path), talk.ask(ASK))
     waiting = run(capsys, "replay", NEW[:8])
     assert waiting.count(", not landed yet\n") == 2
     talk.answer()
@@ -166,7 +167,7 @@ def test_what_has_not_landed_is_replayed_behind_what_has(home: Home, capsys: Sai
     talk = home.talk(NEW)
     talk.land("Hello")
     home.committed("login.md", "# Login page\n\nThe login works by a cookie.\n")
-    told = remind(str(home.path), "claude-code", talk.ask(ASK))
+    told = remind(str(home.path), talk.ask(ASK))
     assert told in run(capsys, "replay", f"{NEW}#2")
     (line,) = as_json(capsys, "replay", NEW)
     assert (line["turn"], line["event"], line["landed"], line["text"]) == (2, "prompt", False, told)
@@ -355,6 +356,20 @@ def test_the_sizes_stand_beside_the_block(home: Home, capsys: Said) -> None:
     assert "Fix the login page" in out
     assert err.splitlines()[-1].split()[0] == "total"
     assert "total" not in out
+
+
+def test_status_tells_of_dreams_once_there_is_one(home: Home, capsys: Said) -> None:
+    cli.main(["status"])
+    assert "last dream" not in capsys.readouterr().out
+    going = dreaming.start(home)
+    dreaming.session(going, {"a.md": "a\n"}, waits={f"{number}.md": "b\n" for number in range(3)})
+    cli.main(["status"])
+    assert f"The dream {going.id} of {home.store().scope} was stopped" in capsys.readouterr().out
+    dreaming.land(home, going)
+    cli.main(["status"])
+    out = capsys.readouterr().out
+    assert "1 session, 1 note " in out
+    assert f"0.md, 1.md, 2.md of {home.store().scope} can be looked at: neosian dream review" in out
 
 
 def test_status_tells_of_scopes_and_spool(home: Home, capsys: Said) -> None:

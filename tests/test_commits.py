@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from neosian import commits
 from neosian.commits import Commit, is_ancestor, is_line, log, since, trailers
 from neosian.errors import GitError
 from tests.scopes import ADA, NOW, Scope
@@ -140,3 +141,17 @@ def test_what_just_landed_is_read_without_git_log(
     assert [line.split()[-2:] for line in asked.read_text().splitlines()] == [["cat-file", "--batch"]]
     assert len(since(scope.store.repo, ids[0], ids[4], 50) or []) == 4
     assert " log " in asked.read_text()
+
+
+@pytest.mark.parametrize(
+    ("message", "body"),
+    [
+        ("One", ""),
+        ("One\n\nTurn: 3", ""),
+        ("One\n\n- a.md: why\n- b.md: why\n\nTurn: 3\nSource: a#1", "- a.md: why\n- b.md: why"),
+        ("One\n\nfirst\n\nsecond", "first\n\nsecond"),
+    ],
+)
+def test_a_body_is_what_stands_between_subject_and_trailers(message: str, body: str, scope: Scope) -> None:
+    id = scope.commit(message)
+    assert commits.body(scope.store.repo, id) == body

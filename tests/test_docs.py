@@ -26,7 +26,8 @@ README = TOP / "README.md"
 
 PROMISED = [
     "quickstart", "architecture", "formats", "hooks", "topology", "guards", "agents", "glossary",
-    "contributing", "settings", "redaction", "changelog", "cli", "wiki",
+    "contributing", "settings", "redaction", "changelog", "cli", "wiki", "dream", "engines", "gate", "clients",
+    "upkeep",
 ]  # fmt: skip
 
 # Names of notes that only those who wrote the program have. Spelled in two parts, so that this file passes too.

@@ -142,3 +142,24 @@ def test_a_time_is_told_in_the_zone_of_here_and_zero_the_same_everywhere(
         said = str(ADA), str(Signature("neosian", "n@x", 0))
     time.tzset()
     assert said == ("Ada Person <ada@example.org> 1795982400 +0900", "neosian <n@x> 0 +0000")
+
+
+def test_a_merge_has_both_parents(draft: Draft, folder: Path) -> None:
+    base = git(folder, "rev-parse", "HEAD")
+    other = Draft(draft.repo, base)
+    other.put("b.md", b"b\n")
+    side = write(other)
+    draft.put("a.md", b"a\n")
+    tip = draft.commit("Merge\n", ADA, ADA, side)
+    draft.write()
+    assert git(folder, "log", "-1", "--format=%P", tip).split() == [base, side]
+    assert (listed(folder, tip), fsck(folder)) == (["a.md", "calc.py"], "")
+
+
+@pytest.mark.parametrize(
+    ("path", "there"),
+    [("calc.py/x.md", "calc.py"), ("notes", "notes"), ("notes/b.md", ""), ("new/a/b.md", "")],
+)
+def test_what_is_in_the_way_of_a_path_is_named(path: str, there: str, draft: Draft) -> None:
+    draft.put("notes/a.md", b"a\n")
+    assert draft.in_the_way(path) == there

@@ -369,7 +369,6 @@ def test_texts_of_any_encoding_merge_byte_for_byte(end: bytes, mark: bytes, scop
         mark + end.join(text.split())
         for text in (b"1 2 3 4 5", b"one 2 3 4 5", b"1 2 3 4 five", b"one 2 3 4 five")
     )
-    (scope.root / ".git/neosian").mkdir()
     assert history.merge(scope.store.repo, base, ours, theirs) == (both, "", "")
     assert os.listdir(scope.root / ".git/neosian") == []
 
@@ -381,6 +380,62 @@ def test_texts_of_any_encoding_merge_byte_for_byte(end: bytes, mark: bytes, scop
 def test_of_texts_that_do_not_merge_both_are_given(
     base: bytes, ours: bytes, theirs: bytes, scope: Scope
 ) -> None:
-    (scope.root / ".git/neosian").mkdir()
     _, one, other = history.merge(scope.store.repo, base, ours, theirs)
     assert (one.encode(), other.encode()) == (ours, theirs)
+
+
+HEAD = b"---\ntitle: Deploy\ndescription: How\ntags:\n  - a\n---\n"
+BODY = b"# Deploy\n\nOn Fridays.\n"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "merged"),
+    [
+        (HEAD.replace(b"Deploy", b"Ship"), HEAD.replace(b"How", b"When"), HEAD.replace(b"Deploy", b"Ship").replace(b"How", b"When")),
+        (HEAD.replace(b"  - a", b"  - b"), HEAD.replace(b"How", b"When"), HEAD.replace(b"  - a", b"  - b").replace(b"How", b"When")),
+        (HEAD.replace(b"tags:\n  - a\n", b""), HEAD.replace(b"How", b"When"), HEAD.replace(b"How", b"When").replace(b"tags:\n  - a\n", b"")),
+        (HEAD.replace(b"tags", b"when: now\ntags"), HEAD.replace(b"tags", b"status: open\ntags"), HEAD.replace(b"tags", b"when: now\ntags").replace(b"  - a\n", b"  - a\nstatus: open\n")),
+        (HEAD.replace(b"title", b"pinned: true\ntitle"), HEAD.replace(b"  - a\n", b"  - a\npinned: true\n"), HEAD.replace(b"title", b"pinned: true\ntitle")),
+    ],
+    ids=["beside each other", "a list", "one dropped", "two new ones", "the same one twice"],
+)  # fmt: skip
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_front_matter_that_collides_is_merged_key_by_key(
+    ours: bytes, theirs: bytes, merged: bytes, end: bytes, scope: Scope
+) -> None:
+    texts = [
+        text.replace(b"\n", end)
+        for text in (HEAD + BODY, ours + BODY + b"More.\n", theirs + b"Intro\n" + BODY, merged + b"Intro\n" + BODY + b"More.\n")
+    ]  # fmt: skip
+    assert history.merge_note(scope.store.repo, *texts[:3]) == (texts[3], "", "")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (HEAD.replace(b"How", b"When") + BODY, HEAD.replace(b"How", b"Where") + BODY),
+        (HEAD.replace(b"Deploy", b"Ship") + BODY.replace(b"Fri", b"Sun"), HEAD.replace(b"How", b"When") + BODY.replace(b"Fri", b"Mon")),
+    ],
+)  # fmt: skip
+def test_where_a_key_or_the_text_was_changed_on_both_sides_both_are_given(
+    ours: bytes, theirs: bytes, scope: Scope
+) -> None:
+    assert history.merge_note(scope.store.repo, HEAD + BODY, ours, theirs) == (
+        b"",
+        ours.decode(),
+        theirs.decode(),
+    )
+
+
+def test_two_new_notes_of_one_name_do_not_merge(scope: Scope) -> None:
+    merged, *sides = history.merge_note(scope.store.repo, b"", HEAD + BODY, HEAD + b"else\n")
+    assert (merged, all(sides)) == (b"", True)
+
+
+def test_a_text_without_front_matter_merges_as_any_text(scope: Scope) -> None:
+    assert history.merge_note(scope.store.repo, b"a\nb\nc\n", b"1\nb\nc\n", b"a\nb\n3\n") == (
+        b"1\nb\n3\n",
+        "",
+        "",
+    )
+    assert history.merge_note(scope.store.repo, b"a\n", b"b\n", b"c\n") == (b"", "b\n", "c\n")

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from neosian import install, launcher, resources, settings
 from neosian.clients import claude_code, claude_install
+from neosian.clients.hook_files import GROUPS
 from neosian.commands import record_install
 from neosian.errors import NeosianError, UsageError
 from tests.test_settings import VALUES
@@ -87,7 +88,10 @@ def run(
     capsys: pytest.CaptureFixture[str],
 ) -> Run:
     """The command as the dispatcher calls it; errors are shown as it shows them."""
-    monkeypatch.setattr(resources, "text", lambda folder, name: TEMPLATE)
+    text = resources.text
+    monkeypatch.setattr(
+        resources, "text", lambda folder, name: TEMPLATE if name == launcher.NAME else text(folder, name)
+    )
 
     def call(verb: str, *words: str) -> Result:
         parser = argparse.ArgumentParser()
@@ -289,7 +293,14 @@ def test_the_line_finds_the_launcher_of_the_home(
     [
         (LINE + "stop", True),
         ('h="$HOME/.neosian/bin/neosian-hook"; [ -x "$h" ] || exit 0; exec "$h" claude-code Stop', True),
-        ('h="$HOME/.neosian/bin/neosian-hook"; test -x "$h" && "$h" later shape', True),
+        ('h="$HOME/.neosian/bin/neosian-hook"; my-backup --now; "$h" claude-code stop', False),
+        ('h="$HOME/x/neosian-hook"; [ -x "$h" ] || exit 0; my-backup; exec "$h" claude-code stop', False),
+        ('h="$HOME/x/neosian-hook"; [ -x "$h" ] || exit 0; exec "$h" claude-code stop; my-backup', False),
+        ("h=/opt/bin/neosian-hook; notify-send hi", False),
+        ("~/.neosian/bin/neosian-hook claude-code stop\nmy-backup --now", False),
+        ('~/.neosian/bin/neosian-hook claude-code stop "$(my-backup)"', False),
+        ("~/.neosian/bin/neosian-hook claude-code stop `my-backup`", False),
+        ("~/.neosian/bin/neosian-hook", False),
         ('h=\'/a b\'"\'"\'c/bin/neosian-hook\'; [ -x "$h" ] || exit 0; exec "$h" claude-code stop', True),
         ('"$HOME/.neosian/bin/neosian-hook" claude-code stop', True),
         ("~/.neosian/bin/neosian-hook claude-code stop --scope 'a:b;c'", True),
@@ -449,6 +460,54 @@ def test_a_changed_file_is_kept_beside_it_until_uninstall(run: Run, user_file: P
 
     assert backup.read_text() == '{"model": "opus"}'
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+
+
+def test_settings_that_a_client_emptied_stay_in_their_backup(run: Run, user_file: Path) -> None:
+    user_file.write_text('{"allow": ["precious"]}')
+    run("install", "--write", "--user")
+    user_file.write_text("{}")
+
+    run("install", "--write", "--user")
+    assert run("uninstall", "--write", "--user").code == 0
+
+    assert user_file.read_text() == "{}"
+    assert {path.name: path.read_text() for path in user_file.parent.iterdir()} == {
+        "settings.json": "{}",
+        "settings.json.neosian-backup": '{"allow": ["precious"]}',
+    }
+
+
+def test_settings_that_a_client_removed_stay_in_their_backup(run: Run, user_file: Path) -> None:
+    user_file.write_text('{"allow": ["precious"]}')
+    run("install", "--write", "--user")
+    user_file.unlink()
+
+    run("install", "--write", "--user")
+    run("uninstall", "--write", "--user")
+
+    assert "precious" in user_file.with_name("settings.json.neosian-backup").read_text()
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+@pytest.mark.parametrize("before", [None, '{"model": "opus"}'])
+def test_a_persons_own_file_of_a_backups_name_is_left_alone(
+    run: Run, user_file: Path, before: str | None, is_link: bool
+) -> None:
+    theirs = user_file.with_name("settings.json.neosian-backup")
+    target = user_file.with_name("target") if is_link else theirs
+    target.write_text("mine")
+    if is_link:
+        theirs.symlink_to(target)
+    if before:
+        user_file.write_text(before)
+
+    result = run("install", "--write", "--user")
+    assert (f"As it was before: {theirs}-2" in result.err) is (before is not None)
+    assert run("uninstall", "--write", "--user").code == 0
+
+    assert (theirs.read_text(), theirs.is_symlink()) == ("mine", is_link)
+    assert not user_file.with_name(theirs.name + "-2").exists()
+    assert (user_file.read_text() if user_file.exists() else None) == before
 
 
 OLD = 'h="$HOME/.neosian/bin/neosian-hook"; [ -x "$h" ] || exit 0; exec "$h" claude-code '
@@ -813,7 +872,10 @@ def test_any_settings_come_back_as_they_were(
 
 @pytest.fixture
 def template(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "text", lambda folder, name: TEMPLATE)
+    text = resources.text
+    monkeypatch.setattr(
+        resources, "text", lambda folder, name: TEMPLATE if name == launcher.NAME else text(folder, name)
+    )
 
 
 @pytest.mark.usefixtures("template")
@@ -914,16 +976,19 @@ def test_the_flags_of_record_count_on_either_side_of_the_verb(
 # The client's facts ------------------------------------------------------------------------------
 
 
+def hooks_for(line: Callable[[str], str]) -> dict[str, Any]:
+    return GROUPS.filled(resources.text("hooks", "claude-code.json"), claude_code.EVENTS, line)
+
+
 def test_every_event_has_a_verb_and_a_limit() -> None:
-    wanted = claude_install.entries(None, lambda verb: verb)
+    wanted = hooks_for(lambda verb: verb)
 
     assert set(wanted) == set(claude_code.EVENTS)
-    assert all(entry["command"] == claude_code.VERB[event] for event, entry in wanted.items())
+    assert all(item["hooks"][0]["command"] == claude_code.VERB[event] for event, item in wanted.items())
 
 
 def test_our_own_fragment_has_no_problem() -> None:
-    wanted = claude_install.entries(None, lambda verb: launcher.hook_line("claude-code", verb))
-    text = claude_install.merge("{}", wanted)
+    text = GROUPS.merge("{}", hooks_for(lambda verb: launcher.hook_line("claude-code", verb)))
 
     assert claude_install.problems(text, None) == []
-    assert settings.parse(claude_install.strip(text)) == {}
+    assert settings.parse(GROUPS.strip(text)) == {}

@@ -586,7 +586,7 @@ def test_what_is_nested_deeply_lands_and_everything_goes_on(
     hook.land(str(home.path))
     assert sorted(prompts_of(home.shop)) == ["Another", "Go deep"]
     assert is_settled(home)
-    assert "bottom" in begin(str(home.path), "claude-code", home.talk("third").start())
+    assert "bottom" in begin(str(home.path), home.talk("third").start())
     assert recall.search(home.store(), "bottom")
 
 
@@ -637,7 +637,7 @@ def test_a_repository_that_claims_to_be_another_does_not_land_there(
     (folder / ".git").write_text("gitdir: private\n")
     (folder / "private" / "commondir").write_text(f"{home.project}/.git\n")
     stranger = home.talk(OTHER, cwd=folder)
-    assert "Ours alone" not in begin(str(home.path), "claude-code", stranger.start())
+    assert "Ours alone" not in begin(str(home.path), stranger.start())
     stranger.land("Theirs")
     assert prompts_of(home.shop) == ["Ours alone"]
 

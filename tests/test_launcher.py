@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from neosian import hook, resources
+from neosian.events import FLAG_SEPARATOR
 from neosian.launcher import install_launcher
-from neosian.spool import FLAG_SEPARATOR, Entry, Spool
+from neosian.spool import Entry, Spool
 from tests.hooking import CLIENT, SESSION, Done, Hooks, environment, eventually, one_line, quiet, run
 
 SHELLS = {

@@ -16,19 +16,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from neosian import cli, health, mcp_install, merging, settings
-from neosian.clients import mcp_clients
-from neosian.clients.mcp_clients import CLIENTS, SERVER
+from neosian.clients import claude_desktop_install, goose_install, vscode_install, zed_install
+from neosian.clients.installers import SERVED, installer
+from neosian.clients.mcp_clients import SERVER, Client
 from neosian.errors import BusyError, NeosianError
 from tests.factories import Home
 from tests.test_settings import texts
 
 PROGRAM = mcp_install._installed()
-WRITTEN = ["claude-code", "cursor", "opencode"]  # those that have a project's file too
+WRITTEN = [  # those that have a project's file too
+    name for name in SERVED if installer(name).MCP.project_files and not installer(name).MCP.adds
+]
 
 
 class Result(NamedTuple):
@@ -46,8 +50,8 @@ Run = Callable[..., Result]
 @pytest.fixture
 def home(private_home: Path) -> Path:
     """A home in which every client was started once."""
-    for folder in (".claude", ".codex", ".cursor", ".config/opencode", ".config/Claude"):
-        (private_home / folder).mkdir(parents=True)
+    for client in SERVED:
+        Path(installer(client).MCP.home(os.environ)).mkdir(parents=True, exist_ok=True)
     return private_home
 
 
@@ -83,7 +87,7 @@ def user_file(home: Path) -> Path:
 
 
 def user_file_of(client: str) -> Path:
-    return Path(CLIENTS[client].user_files(os.environ)[0])
+    return Path(installer(client).MCP.user_files(os.environ)[0])
 
 
 def entry(file: Path, key: str = "mcpServers") -> Any:
@@ -97,7 +101,7 @@ def names(folder: Path) -> list[str]:
 # What is printed ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("client", sorted(CLIENTS))
+@pytest.mark.parametrize("client", sorted(SERVED))
 def test_the_fragment_is_printed_and_nothing_is_written(
     run: Run, home: Path, project: Path, client: str
 ) -> None:
@@ -141,6 +145,32 @@ def test_opencodes_entry_has_its_own_shape(run: Run) -> None:
     shown = run("install", "--user", client="opencode").json()
 
     assert shown == {"mcp": {SERVER: {"type": "local", "command": [*PROGRAM, "mcp"], "enabled": True}}}
+
+
+@pytest.mark.parametrize(
+    ("client", "key", "more"),
+    [
+        ("vscode", "servers", {"type": "stdio"}),
+        ("zed", "context_servers", {"source": "custom", "env": {}}),
+        ("crush", "mcp", {"type": "stdio"}),
+        ("cline", "mcpServers", {}),
+        ("windsurf", "mcpServers", {}),
+    ],
+)
+def test_an_entry_has_the_shape_that_its_client_documents(
+    run: Run, client: str, key: str, more: dict[str, Any]
+) -> None:
+    result = run("install", "--user", "--write", client=client)
+
+    assert result.code == 0
+    assert "Not verified" in result.err
+    assert entry(user_file_of(client), key) == {
+        "command": PROGRAM[0],
+        "args": [*PROGRAM[1:], "mcp"],
+        **more,
+    }
+    assert run("uninstall", "--user", "--write", client=client).code == 0
+    assert not user_file_of(client).exists()
 
 
 @pytest.mark.parametrize("client", WRITTEN)
@@ -327,16 +357,19 @@ def test_claude_codes_file_of_an_older_name_goes_first(home: Path) -> None:
     ],
 )
 def test_desktops_folder_is_that_of_the_system(private_home: Path, platform: str, folder: str) -> None:
-    found = mcp_clients._desktop_home({"XDG_CONFIG_HOME": str(private_home / "x")}, platform)
+    found = claude_desktop_install._desktop_home({"XDG_CONFIG_HOME": str(private_home / "x")}, platform)
 
     assert Path(found) == private_home / folder
 
 
-@pytest.mark.parametrize("client", ["claude-code", "cursor", "opencode", "claude-desktop"])
+@pytest.mark.parametrize(
+    "client",
+    ["claude-code", "cline", "crush", "cursor", "opencode", "claude-desktop", "vscode", "windsurf", "zed"],
+)
 def test_another_programs_home_is_never_made(
     run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, client: str
 ) -> None:
-    folder = Path(CLIENTS[client].home(os.environ))
+    folder = Path(installer(client).MCP.home(os.environ))
     shutil.rmtree(folder)
 
     result = run("install", "--user", "--write", client=client)
@@ -668,6 +701,84 @@ def test_codex_gets_a_table_and_the_line_of_its_own_command(run: Run, home: Path
     assert "--scope 'team:my x'" in result.err
 
 
+def test_goose_is_shown_yaml_and_its_file_is_left_alone(run: Run, home: Path) -> None:
+    file = user_file_of("goose")
+    file.write_text("# mine\nextensions:\n  developer: {type: builtin}\n")
+    before = file.read_bytes()
+
+    result = run("install", "--write", client="goose")
+
+    told = {"type": "stdio", "name": SERVER, "enabled": True, "timeout": 300}
+    assert yaml.safe_load(result.out) == {
+        "extensions": {SERVER: {**told, "cmd": PROGRAM[0], "args": [*PROGRAM[1:], "mcp"]}}
+    }
+    assert result.code == 1
+    assert "Paste what is printed into the file" in result.err
+    assert "try: goose configure\n" in result.err
+    assert file.read_bytes() == before
+
+
+def test_what_goose_was_told_is_seen(run: Run, home: Path) -> None:
+    file = user_file_of("goose")
+    file.write_text("---\nGOOSE_MODE: auto\n" + run("install", client="goose").out)
+
+    assert "right already" in run("install", "--write", client="goose").err
+    assert [row["file"] for row in mcp_install.registered(os.environ, str(home))] == [str(file)]
+    assert run("install", "--write", "--project", "x", client="goose").code == 1
+    assert "try: goose configure\n" in run("uninstall", "--write", client="goose").err
+    file.write_text("GOOSE_MODE: auto\n")
+    assert run("uninstall", "--write", client="goose").code == 0
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"extensions: [\n", "it is not YAML ("),
+        (b"- a list\n", "it is not YAML ("),
+        (b"&a [*a]", "it is not YAML ("),
+        (b"extensions: \xff\n", "byte 13 is not UTF-8"),
+        (b"extensions: 7\n", "extensions is no object"),
+    ],
+)
+def test_gooses_file_that_cannot_be_read_is_told(run: Run, home: Path, raw: bytes, says: str) -> None:
+    user_file_of("goose").write_bytes(raw)
+
+    result = run("install", "--write", client="goose")
+
+    assert result.code == 1
+    assert says in result.err
+    assert user_file_of("goose").read_bytes() == raw
+
+
+def test_clines_own_variable_names_its_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "cline.json"
+    monkeypatch.setenv("CLINE_MCP_SETTINGS_PATH", str(file))
+
+    assert run("install", "--write", client="cline").code == 0
+    assert entry(file)["args"] == [*PROGRAM[1:], "mcp"]
+
+
+@pytest.mark.parametrize(
+    ("module", "platform", "folder"),
+    [
+        (vscode_install, "darwin", "/home/a/Library/Application Support/Code/User"),
+        (vscode_install, "win32", "/home/a/AppData/Roaming/Code/User"),
+        (zed_install, "darwin", "/home/a/.config/zed"),
+        (zed_install, "win32", "/home/a/AppData/Roaming/Zed"),
+        (goose_install, "darwin", "/home/a/.config/goose"),
+        (goose_install, "win32", "/home/a/AppData/Roaming/Block/goose/config"),
+    ],
+)
+def test_a_client_lives_where_its_system_keeps_settings(
+    module: Any, platform: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/a")
+
+    assert module._home({}, platform) == folder
+
+
 def test_codex_is_not_written_and_its_command_is_the_fix(run: Run, home: Path) -> None:
     file = home / ".codex" / "config.toml"
     file.write_text('model = "x"  # mine\n')
@@ -711,7 +822,7 @@ def test_codexs_file_that_cannot_be_read_is_told(run: Run, home: Path, raw: byte
 def test_a_table_is_toml_whatever_it_says(text: str) -> None:
     part = {"mcp_servers": {SERVER: {"command": text, "args": [text, "mcp"]}}}
 
-    assert tomllib.loads(CLIENTS["codex"].format.show(part)) == part
+    assert tomllib.loads(installer("codex").MCP.format.show(part)) == part
 
 
 # OpenCode's two files and its comments ------------------------------------------------------------
@@ -832,9 +943,53 @@ def test_status_tells_of_a_program_that_is_gone(home: Path, project: Path, user_
     assert [each["what"] for each in problems] == [f"{user_file} starts /gone/neosian, which is gone."]
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda client: client.name)
-def test_an_entry_gives_its_words_back(client: mcp_clients.Client) -> None:
+@pytest.mark.parametrize("client", [installer(name).MCP for name in SERVED], ids=lambda client: client.name)
+def test_an_entry_gives_its_words_back(client: Client) -> None:
     words = ["neosian", "mcp", "--scope", "team:x"]
 
     assert client.words(client.entry(words)) == words
     assert client.words({"command": 5, "args": "mcp"})[1:] == []
+
+
+# What goes with it -------------------------------------------------------------------------------
+
+
+def test_who_else_loses_the_server_is_told(run: Run, project: Path) -> None:
+    run("install", "--write")
+    assert "GitHub Copilot CLI reads" not in run("uninstall", "--user").err
+    for words in ([], ["--write"]):
+        said = run("uninstall", *words).err
+        assert f"GitHub Copilot CLI reads {project}/.mcp.json too, and is told of the server no more." in said
+    assert "GitHub Copilot CLI reads" not in run("uninstall").err
+
+
+def test_folders_that_were_made_go_and_no_other(run: Run, home: Path, project: Path) -> None:
+    (project / ".zed").mkdir()
+    for client in ("cursor", "zed"):
+        assert run("install", "--write", client=client).code == 0
+    assert run("install", "--user", "--write", client="cline").code == 0
+    assert health.report(str(home / ".neosian"), "/")["problems"] == []
+    for client in ("cursor", "zed"):
+        assert run("uninstall", "--write", client=client).code == 0
+    assert run("uninstall", "--user", "--write", client="cline").code == 0
+    assert names(project) == [".git", ".zed", "src"]
+    assert names(home / ".cline") == []
+    assert not (home / ".neosian" / "made-folders.json").exists()
+
+
+@pytest.mark.parametrize("note", [b"{", b"[]", b'{"/": 1, "/etc": ["/etc/x"]}', b"\xff"])
+def test_a_note_of_folders_that_is_damaged_harms_nothing(
+    run: Run, home: Path, project: Path, note: bytes
+) -> None:
+    (home / ".neosian").mkdir()
+    (home / ".neosian" / "made-folders.json").write_bytes(note)
+    assert run("install", "--write", client="cursor").code == 0
+    assert run("uninstall", "--write", client="cursor").code == 0
+    assert names(project) == [".git", "src"]
+
+
+def test_a_home_that_takes_no_note_leaves_the_folder(run: Run, home: Path, project: Path) -> None:
+    (home / ".neosian").write_text("a file")
+    assert run("install", "--write", client="cursor").code == 0
+    assert run("uninstall", "--write", client="cursor").code == 0
+    assert names(project / ".cursor") == []

@@ -575,6 +575,24 @@ def test_an_agent_started_by_another_is_not_taken_for_it(home: Home, pipe: Calla
     assert trailers(home.shop)["Neosian-Actor"] == "mcp:codex"
 
 
+@pytest.mark.parametrize(
+    ("says", "actor"),
+    [
+        ("gemini-cli-mcp-client", "mcp:gemini-cli"),
+        ("qwen-cli-mcp-client-neosian-memory", "mcp:qwen-code"),
+        ("codex-mcp-client", "mcp:codex"),
+        ("Somebody's own", "mcp:somebody-s-own"),
+    ],
+)
+def test_a_client_that_adds_to_its_name_is_known_by_it(
+    home: Home, pipe: Callable[..., Pipe], says: str, actor: str
+) -> None:
+    server = pipe()
+    server.begin(says)
+    server.call("memory_create", path="/project/x.md", file_text="x")
+    assert trailers(home.shop)["Neosian-Actor"] == actor
+
+
 def test_an_explicit_project_wins_over_the_folder(
     home: Home, pipe: Callable[..., Pipe], tmp_path: Path
 ) -> None:

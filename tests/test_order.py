@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from neosian.events import Event
-from neosian.order import in_order, without_twins
+from neosian.order import in_order, with_calls, without_twins
 
 
 def made(name: str, kind: str, at: float, **more: Any) -> Event:
@@ -104,3 +104,45 @@ def test_ticks_tell_twins_whatever_the_wall_clock_does() -> None:
     first = made("first", "prompt", 5000, level="user", tick=7.0, boot="b")
     other = made("second", "prompt", 1, level="project", tick=7.1, boot="b")
     assert len(without_twins([first, other])) == 1
+
+
+def act(name: str, kind: str, command: str = "make", **more: Any) -> Event:
+    """A call or its result, by a client that gives calls no name."""
+    return made(
+        name, kind, float(name), data={"tool": "sh", "input": {"command": command}}, prompt_id=None, **more
+    )
+
+
+def calls(*events: Event) -> dict[str, str]:
+    """Result -> the call that it belongs to, by the names of their events."""
+    named = with_calls(events)
+    asked = {event.call: event.spooled for event in named if event.kind == "call"}
+    return {event.spooled: asked.get(event.call, "") for event in named if event.kind == "result"}
+
+
+def test_a_result_belongs_to_the_oldest_call_like_it_that_has_none() -> None:
+    events = [act("1", "call"), act("2", "call", "ls"), act("3", "call"), act("4", "result"), act("5", "result", "ls"),
+              act("6", "result")]  # fmt: skip
+    assert calls(*events) == {"4": "1", "5": "2", "6": "3"}
+    assert calls(*events) == {"4": "1", "5": "2", "6": "3"}  # named already
+
+
+@pytest.mark.parametrize("kind", ["stop", "failure", "end", "start", "prompt"])
+def test_a_call_of_an_earlier_turn_gets_no_result(kind: str) -> None:
+    between = made("2", kind, 2, prompt_id="B" if kind == "prompt" else None)
+    assert calls(act("1", "call"), between, act("3", "call"), act("4", "result")) == {"4": "3"}
+    assert calls(act("1", "call"), between, act("4", "result")) == {"4": ""}
+
+
+def test_a_prompt_without_an_id_may_wait_while_a_call_runs() -> None:
+    assert calls(act("1", "call"), made("2", "prompt", 2, prompt_id=None), act("3", "result")) == {"3": "1"}
+
+
+def test_a_childs_calls_are_its_own() -> None:
+    assert calls(act("1", "call", agent="a"), act("2", "result")) == {"2": ""}
+
+
+def test_a_name_that_the_client_gives_stays() -> None:
+    assert [
+        event.call for event in with_calls([act("1", "call", call="c"), act("2", "result", call="c")])
+    ] == ["c", "c"]

@@ -120,6 +120,35 @@ def test_a_free_text_is_cut_to_the_terminal_and_whole_without_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "room", "lines"),
+    [
+        ("one two three", 20, ["one two three"]),
+        ("one two three", 7, ["one two", "three"]),
+        ("一二三四五六", 5, ["一二", "三四", "五六"]),
+        ("a 一二三", 6, ["a", "一二三"]),
+        ("abcdefgh ij", 4, ["abcd", "efgh", "ij"]),
+        ("", 4, [""]),
+    ],
+)
+def test_a_line_is_ended_between_words(words: str, room: int, lines: list[str]) -> None:
+    assert output.wrapped(words, room) == lines
+
+
+def test_what_is_said_of_a_name_stands_beside_it() -> None:
+    rows = [("id", "7"), ("reason", "because\nof that"), ("", "and\x1bthis")]
+    assert output.fields(rows) == "  id      7\n  reason  because\n          of that\n          and�this"
+    assert output.fields([]) == ""
+
+
+def test_the_line_ends_of_a_difference_are_shown_where_they_differ(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    output.diff("@@ -1,2 +1,2 @@\n-one\r\n+one\n two\r\n")
+    output.diff("@@ -1 +1 @@\n-one\r\n+two\r\n")
+    assert capsys.readouterr().out == "@@ -1,2 +1,2 @@\n-one␍\n+one\n two␍\n@@ -1 +1 @@\n-one\n+two\n"
+
+
+@pytest.mark.parametrize(
     ("words", "room", "kept"),
     [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("ab  cd", 5, "ab…"), ("日本語", 4, "日…"), ("", 3, "")],
 )

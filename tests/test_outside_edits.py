@@ -40,7 +40,7 @@ def search(home: Home, words: str) -> list[str]:
 def told(home: Home) -> str:
     """What the next session is told."""
     talk = home.talk(f"outside-{next(SESSIONS)}")
-    return begin(str(home.path), "claude-code", talk.start())
+    return begin(str(home.path), talk.start())
 
 
 def sees(home: Home, path: str, word: str, description: str) -> None:

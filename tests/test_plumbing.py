@@ -192,5 +192,28 @@ def test_a_failing_git_says_what_it_said(repo: Repo) -> None:
     assert not repo.succeeds("rev-parse", "--verify", "-q", "nowhere")
 
 
+def test_a_reader_of_objects_that_ended_starts_anew(repo: Repo, folder: Path) -> None:
+    settings = folder / ".git" / "config"
+    right = settings.read_text()
+    settings.write_text("[[[[")
+    for _ in range(2):
+        with pytest.raises(GitError, match="bad config line"):
+            repo.object("HEAD")
+    settings.write_text(right)
+    assert (repo.object("HEAD") or [""])[0] == "commit"
+    repo.close()
+
+
 def names(changes: list[Change]) -> list[tuple[str, str]]:
     return [(change.status, change.path) for change in changes]
+
+
+def test_refs_move_together_or_not_at_all(repo: Repo, folder: Path) -> None:
+    tip = git(folder, "rev-parse", "HEAD")
+    repo.update_refs([("refs/x/a", tip, NOTHING), ("refs/x/b/c", tip, NOTHING)])
+    assert repo.refs("refs/x/") == {"a": tip, "b/c": tip}
+    with pytest.raises(GitError):
+        repo.update_refs([("refs/x/a", NOTHING, tip), ("refs/x/b/c", tip, NOTHING)])
+    assert repo.refs("refs/x/") == {"a": tip, "b/c": tip}
+    repo.update_refs([("refs/x/a", NOTHING, tip)])
+    assert (repo.refs("refs/x/"), repo.refs("refs/none/")) == ({"b/c": tip}, {})

@@ -206,7 +206,7 @@ def test_a_renamed_project_brings_its_folder_page_and_memory_along(how: str, hom
     if how == "a landing":
         another.land("After")
     else:
-        assert "Before" in begin(str(home.path), "claude-code", another.start())
+        assert "Before" in begin(str(home.path), another.start())
         another.land("After")
     new = store_folder(home, "store")
     assert not old.exists()

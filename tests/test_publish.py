@@ -399,3 +399,35 @@ def test_a_next_that_main_has_passed_is_taken_back(store: Store, folder: Path) -
     assert "Put notes/two.md" not in subjects(folder)
     assert not (folder / "notes/two.md").exists()
     assert sound(folder)
+
+
+def test_a_next_that_can_never_be_finished_is_kept_aside_and_holds_nothing_up(
+    store: Store, folder: Path
+) -> None:
+    """It holds a repository within the repository, which has no file to write."""
+    base = git(folder, "rev-parse", "main")
+    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{base},mod")
+    new = git(folder, "commit-tree", git(folder, "write-tree"), "-p", base, "-m", "Odd")
+    git(folder, "rm", "-q", "--cached", "mod")
+    (folder / ".git/refs/neosian").mkdir(exist_ok=True)
+    (folder / ".git/refs/neosian/next").write_text(new + "\n")
+    put(store, "notes/two.md")
+    assert subjects(folder)[:2] == ["Put notes/two.md", "Put notes/one.md"]
+    assert git(folder, "rev-parse", f"refs/neosian/given-up/{new}") == new
+    assert new in (Path(store.home) / "log/neosian.log").read_text()
+    assert sound(folder)
+
+
+def test_a_next_that_lacks_objects_gets_no_ref_that_would_break_the_repository(
+    store: Store, folder: Path
+) -> None:
+    base = git(folder, "rev-parse", "main")
+    git(folder, "update-index", "--add", "--cacheinfo", f"100644,{'a' * 40},lost.md")
+    tree = git(folder, "write-tree", "--missing-ok")
+    new = git(folder, "commit-tree", tree, "-p", base, "-m", "Torn")
+    git(folder, "rm", "-q", "--cached", "lost.md")
+    (folder / ".git/refs/neosian").mkdir(exist_ok=True)
+    (folder / ".git/refs/neosian/next").write_text(new + "\n")
+    put(store, "notes/two.md")
+    assert subjects(folder)[0] == "Put notes/two.md"
+    assert git(folder, "for-each-ref", "refs/neosian") == ""

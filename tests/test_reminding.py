@@ -37,7 +37,7 @@ def noted(home: Home) -> Home:
 
 def told(home: Home, talk: Talk, prompt: str = ASK) -> str:
     """What is told with a prompt that was just spooled."""
-    return remind(str(home.path), "claude-code", talk.ask(prompt))
+    return remind(str(home.path), talk.ask(prompt))
 
 
 def contexts(home: Home) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ def contexts(home: Home) -> list[dict[str, Any]]:
 def compacted(home: Home, talk: Talk) -> str:
     """The client throws its window away, and the session is told anew."""
     talk.put("pre_compact.auto")
-    said = begin(str(home.path), "claude-code", talk.start("compact"))
+    said = begin(str(home.path), talk.start("compact"))
     talk.put("post_compact.manual")
     return said
 
@@ -59,9 +59,7 @@ def test_a_note_that_cannot_be_read_is_passed_over(noted: Home) -> None:
     assert "at the very end" in told(noted, noted.talk(OTHER))
     asked = noted.talk(NEW).ask(ASK)
     (noted.shop / "project/money.md").chmod(0)
-    code = (
-        f"from neosian.reminding import remind; print(remind({str(noted.path)!r}, 'claude-code', {asked!r}))"
-    )
+    code = f"from neosian.reminding import remind; print(remind({str(noted.path)!r}, {asked!r}))"
     run = subprocess.run([*without_rights(), sys.executable, "-c", code], capture_output=True, text=True)
     assert "Totals of the cart are rounded" in run.stdout, run.stderr
     assert "at the very end" not in run.stdout
@@ -128,7 +126,7 @@ def test_a_person_s_words_are_found_in_whatever_holds_them(prompt: str, noted: H
 
 def test_words_of_a_subagent_are_not_answered(noted: Home) -> None:
     name = noted.talk(NEW).put("user_prompt_submit", prompt=ASK, agent_id="a1")
-    assert remind(str(noted.path), "claude-code", name) == ""
+    assert remind(str(noted.path), name) == ""
 
 
 # -- what is not told
@@ -208,21 +206,21 @@ def test_after_a_compaction_it_may_be_told_again(landed: bool, noted: Home) -> N
 def test_what_the_start_showed_whole_is_not_told_again(home: Home) -> None:
     home.write("profile/money.md", MONEY, below=home.user)
     talk = home.talk(NEW)
-    assert "rounded once" in begin(str(home.path), "claude-code", talk.start())
+    assert "rounded once" in begin(str(home.path), talk.start())
     assert told(home, talk) == ""
 
 
 def test_what_the_start_merely_listed_is_told(noted: Home) -> None:
     talk = noted.talk(NEW)
-    assert "money.md" in begin(str(noted.path), "claude-code", talk.start())
+    assert "money.md" in begin(str(noted.path), talk.start())
     assert "rounded once" in told(noted, talk)
 
 
 def test_of_two_hook_lines_with_one_prompt_only_one_answers(noted: Home) -> None:
     user, project = noted.talk(NEW), noted.talk(NEW, flags=("--agent", "x"))
     name, again = user.ask(ASK), project.put("user_prompt_submit", prompt=ASK, prompt_id=user.prompt_id)
-    assert remind(str(noted.path), "claude-code", name) != ""
-    assert remind(str(noted.path), "claude-code", again) == ""
+    assert remind(str(noted.path), name) != ""
+    assert remind(str(noted.path), again) == ""
 
 
 def test_another_branch_in_the_folder_changes_nothing(noted: Home) -> None:
@@ -282,7 +280,7 @@ def test_it_runs_without_what_a_hook_has_no_time_for(noted: Home) -> None:
     name = noted.talk(NEW).ask(ASK)
     code = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent.parent)!r}); from neosian.reminding import remind;"
-        f"assert remind({str(noted.path)!r}, 'claude-code', {name!r});"
+        f"assert remind({str(noted.path)!r}, {name!r});"
         "print({'re', 'json', 'enum', 'subprocess'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)

@@ -61,3 +61,11 @@ def test_a_name_that_is_no_file_of_the_folder_is_refused(package: Path, name: st
 def test_text_of_other_scripts_is_read_whatever_the_locale(package: Path) -> None:
     put(package / "data" / "docs" / "page.md", "继续\n")
     assert resources.text("docs", "page.md") == "继续\n"
+
+
+def test_a_hook_file_holds_the_files_that_it_names() -> None:
+    pipe = resources.text("hooks", "pipe.js")
+    for name in ("opencode.js", "pi.ts"):
+        assert pipe.rstrip("\n") in resources.hook_file(name)
+        assert "@NEOSIAN file" not in resources.hook_file(name)
+    assert resources.hook_file("codex.json") == resources.text("hooks", "codex.json")

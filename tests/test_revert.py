@@ -412,3 +412,12 @@ def test_while_another_git_holds_the_index_nothing_is_done(
     (home.shop / ".git/index.lock").unlink()
     take_back(home, id)
     assert [each.subject for each in history.log(home.store(), "a.md", 1)] == ['Revert "edit"']
+
+
+def test_a_text_that_a_crash_took_is_not_put_back_as_an_empty_one(home: Home) -> None:
+    old = git(home.shop, "rev-parse", "main:a.md")
+    id = commit(home, "a.md", "new\n")
+    (home.shop / ".git/objects" / old[:2] / old[2:]).rename(home.folder / "taken")
+    for name, path in ((id, ""), (f"{id}~", "a.md")):
+        refused(home, name, "cannot be read", path)
+    (home.folder / "taken").rename(home.shop / ".git/objects" / old[:2] / old[2:])

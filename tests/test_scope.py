@@ -129,6 +129,16 @@ def test_no_two_texts_share_a_name(one: str, other: str) -> None:
     assert (scope.disk_name(one).casefold() == scope.disk_name(other).casefold()) is (one == other)
 
 
+@given(st.text(max_size=20))
+def test_a_text_is_read_from_its_name_on_disk(text: str) -> None:
+    assert scope.text_of(scope.disk_name(text)) == text
+
+
+@pytest.mark.parametrize("name", ["%ff", "\udcff", "100%", "Foo Bar", "a.B", "%41bc%", "x%~y", "%4"])
+def test_a_name_that_no_text_has_gives_none(name: str) -> None:
+    assert scope.text_of(name) is None
+
+
 @given(st.text(max_size=90))
 def test_any_text_makes_a_folder(text: str) -> None:
     name = scope.disk_name(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neosian import settings
+from neosian.clients.hook_files import lines_in
 from neosian.errors import NeosianError
 
 KEYS = st.sampled_from(["a", "b", "hooks", "ключ", 'q"uote', ""])
@@ -205,6 +207,44 @@ def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
     assert file.read_bytes() == b"{}"
 
 
+def test_a_file_of_two_names_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_bytes(b"{}")
+    os.link(file, tmp_path / "other.json")
+
+    with pytest.raises(NeosianError, match="a hard link"):
+        settings.save(str(file), b"[]", b"{}")
+
+    assert file.read_bytes() == b"{}"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_stays_its_owners(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_bytes(b"{}")
+    os.chown(file, 1234, 1235)
+    file.chmod(0o640)
+
+    settings.save(str(file), b"[]", b"{}")
+
+    found = file.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 1235, 0o640)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be two users")
+def test_a_file_of_another_user_is_left_alone() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # the tests' own folder is closed to others
+        os.chmod(folder, 0o777)
+        file = os.path.join(folder, "s.json")
+        Path(file).write_bytes(b"{}")
+        os.chmod(file, 0o666)
+        os.seteuid(1236)
+        try:
+            assert "belongs to another user" in settings.why_not_writable(file)
+        finally:
+            os.seteuid(0)
+
+
 def test_a_file_that_moved_on_since_it_was_read_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "s.json"
     file.write_bytes(b'{"theirs": 1}')
@@ -213,6 +253,38 @@ def test_a_file_that_moved_on_since_it_was_read_is_left_alone(tmp_path: Path) ->
         settings.save(str(file), b'{"ours": 1}', b"{}")
 
     assert file.read_bytes() == b'{"theirs": 1}'
+
+
+def test_settings_too_large_to_be_settings_are_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    with file.open("wb") as stream:
+        stream.truncate(settings.MOST + 1)
+
+    with pytest.raises(NeosianError, match="is larger than"):
+        settings.read(str(file))
+
+
+@pytest.mark.parametrize("again", ['\\"\\"', '"\\', "/*", '{"a":1,', '"x",  ', "x "])
+def test_a_text_made_to_be_slow_is_read_once(again: str) -> None:
+    """A quadratic reader would not come back from this within the hour."""
+    with pytest.raises(ValueError):
+        settings.parse_with_comments(again * (1 << 20))
+    assert list(lines_in(again * (1 << 20))) == []
+
+
+def test_keys_told_as_twice_are_counted_once() -> None:
+    text = "{" + ",".join(f'"{n}":1' for n in [*range(100_000), 7]) + "}"
+    assert settings.twice(settings.parse(text)) == ["7"]
+
+
+@given(texts(), st.data())
+def test_members_taken_away_together_are_as_one_by_one(text: str, data: st.DataObject) -> None:
+    keys = data.draw(st.lists(st.sampled_from([*settings.parse(text), "none"]), unique=True))
+    paths = [(key,) for key in keys if key != "none"]
+    one_by_one = text
+    for path in sorted(paths, key=lambda path: list(settings.parse(text)).index(path[0]), reverse=True):
+        one_by_one = settings.remove(one_by_one, path)
+    assert settings.remove_all(text, paths) == one_by_one
 
 
 def test_a_folder_in_the_place_of_the_file_is_an_error(tmp_path: Path) -> None:

@@ -557,3 +557,18 @@ def test_a_call_that_comes_after_its_result_is_told_once(cut: Callable[[Event], 
 def test_a_result_of_a_session_whose_hooks_came_in_mid_turn_is_kept_with_its_call() -> None:
     (turn,) = landed(played(("PostToolUse", "A", bash("c1", "out")), ("Stop", "A", answered("ok")))).turns()
     assert [(call.tool, call.text) for call in turn.calls] == [("Bash", "out")]
+
+
+def test_a_batch_without_an_id_that_comes_again_opens_no_turn() -> None:
+    call = {**bash("c1"), "tool_response": "out"}
+    events = played(
+        ("UserPromptSubmit", "A", said("go")),
+        ("PreToolUse", "", bash("c1")),
+        ("PostToolUse", "", bash("c1", "out")),
+        ("PostToolBatch", "", {"tool_calls": [call]}),
+        ("Stop", "A", answered("done")),
+    )
+    record = landed(events)
+    record.land([events[3]])
+    (turn,) = record.turns()
+    assert (kinds(turn), record.spool) == (["turn", "prompt", "tool_call", "tool_result", "answer"], [])

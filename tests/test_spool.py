@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from neosian.spool import FLAG_SEPARATOR, MARKS, Entry, Spool, header, tick
+from neosian.events import FLAG_SEPARATOR
+from neosian.spool import MARKS, Entry, Spool, header, tick
 
 PAYLOAD = b'{"session_id": "x", "hook_event_name": "Stop"}'
 

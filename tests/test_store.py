@@ -175,10 +175,11 @@ def test_a_failing_act_gives_the_lock_back(tmp_path: Path) -> None:
         ("two\nlines ", {"Turn": "3"}, "", "two lines\n\nTurn: 3\n"),
         ("", {"Turn": ""}, "", "(no subject)\n"),
         ("One", {"Actor": "a\nTurn: 9"}, " body \n", "One\n\nbody\n\nActor: a Turn: 9\n"),
+        ("One", {"Source": ["a#1", "", "b\n#2"], "None": []}, "", "One\n\nSource: a#1\nSource: b #2\n"),
     ],
 )
 def test_a_message_is_subject_body_and_trailers(
-    subject: str, trailers: dict[str, str], body: str, text: str
+    subject: str, trailers: dict[str, str | list[str]], body: str, text: str
 ) -> None:
     assert message(subject, trailers, body) == text
 

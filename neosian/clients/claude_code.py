@@ -8,19 +8,33 @@ payload has of the wrong type counts as absent.
 from __future__ import annotations
 
 from neosian import payload as text_of
-from neosian.events import Event
+from neosian.clients._reading import (
+    dict_in,
+    event_of,
+    list_in,
+    number_in,
+    permission,
+    readable,
+    session_end,
+    session_start,
+    subagent,
+    text_in,
+    tool_call,
+    unknown,
+    utf16,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from neosian.events import Spooled
+    from neosian.events import Event, Spooled
 
     Payload = dict[str, Any]
 
 NAME = "claude-code"
-NOBODY = "unknown"  # the session of a payload that names none
+TITLE = "Claude Code"
 
 OLDEST = (2, 1, 197)
 EVENTS: dict[str, tuple[int, ...]] = {
@@ -52,15 +66,17 @@ VERB = dict.fromkeys(EVENTS, "note") | {
 OPENS = ("UserPromptExpansion", "MessageDisplay")
 
 START_LIMIT = 9_500  # UTF-16 code units; the client puts more than 10,000 into a file and shows 2,000
+STARTS_WITH_PROMPT = False
+cost = utf16
 
 # How a reply to the model begins when the call was refused before it ran.
 REFUSED = ("<tool_use_error>", "The user doesn't want to ", "Permission to use ", "Permission for this ")
 SAID = "the user said:\n"
 
 
-def cost(text: str) -> int:
-    """UTF-16 code units of ``text``: what the client counts."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+def shown(verb: str, text: str) -> str:
+    """What a hook prints for the model to read: plain text."""
+    return text
 
 
 def session_of(environ: Mapping[str, str]) -> str:
@@ -69,61 +85,42 @@ def session_of(environ: Mapping[str, str]) -> str:
 
 
 def parse(payload: Payload, spooled: Spooled) -> Event:
-    """The payload as an `Event`. An event without a session id goes under the session "unknown"."""
-    name = _text(payload, "hook_event_name")
+    """The payload as an `Event`."""
+    name = text_in(payload, "hook_event_name")
     kind, read = READERS.get(name, ("event", _unknown))
-    return Event(
-        client=NAME,
-        session=_text(payload, "session_id") or NOBODY,
-        name=name,
-        kind=kind,
-        at=spooled.at,
-        cwd=_text(payload, "cwd") or spooled.cwd,
-        prompt_id=_text(payload, "prompt_id") or None,
-        agent=_text(payload, "agent_id") or None,
+    return event_of(
+        NAME, spooled, name, kind, read(payload),
+        session=text_in(payload, "session_id"), cwd=text_in(payload, "cwd"),
+        root=spooled.marks.get("CLAUDE_PROJECT_DIR", ""), prompt_id=text_in(payload, "prompt_id"),
+        agent=text_in(payload, "agent_id"), call=text_in(payload, "tool_use_id"),
         agent_type=payload["agent_type"] if isinstance(payload.get("agent_type"), str) else None,
-        call=_text(payload, "tool_use_id") or None,
-        data=read(payload),
-        spooled=spooled.name,
-        root=spooled.marks.get("CLAUDE_PROJECT_DIR") or None,
-        level=spooled.level,
-        tick=spooled.tick,
-        boot=spooled.boot,
-    )
+    )  # fmt: skip
 
 
 # One reader for each event: what of the payload becomes `Event.data`.
 
 
-def _start(payload: Payload) -> Payload:
-    return {"source": _text(payload, "source"), "model": _text(payload, "model")}
-
-
 def _prompt(payload: Payload) -> Payload:
     from neosian.speech import notification  # only a landing comes here
 
-    text = _text(payload, "prompt")
+    text = text_in(payload, "prompt")
     told = notification(text)
     names = ("call", "task", "status", "summary")
     return {"text": text, "notification": {name: getattr(told, name) for name in names} if told else None}
 
 
-def _call(payload: Payload) -> Payload:
-    return {"tool": _text(payload, "tool_name"), "input": _dict(payload, "tool_input")}
-
-
 def _result(payload: Payload) -> Payload:
-    tool, response = _text(payload, "tool_name"), payload.get("tool_response")
+    tool, response = text_in(payload, "tool_name"), payload.get("tool_response")
     fields = response if isinstance(response, dict) else {}
     launched = fields.get("isAsync") is True or fields.get("status") == "async_launched"
-    agent = _text(fields, "agentId") or None
-    answers = _dict(fields, "answers") if tool == "AskUserQuestion" else {}
+    agent = text_in(fields, "agentId") or None
+    answers = dict_in(fields, "answers") if tool == "AskUserQuestion" else {}
     return {
-        **_call(payload),
+        **tool_call(payload),
         "text": _answers(answers) if answers else _output(tool, response),
         "ok": True,
-        "ms": _number(payload, "duration_ms"),
-        "background": _text(fields, "backgroundTaskId") or (agent if launched else None),
+        "ms": number_in(payload, "duration_ms"),
+        "background": text_in(fields, "backgroundTaskId") or (agent if launched else None),
         "agent": agent,
         "person": bool(answers),
     }
@@ -131,10 +128,10 @@ def _result(payload: Payload) -> Payload:
 
 def _failed(payload: Payload) -> Payload:
     return {
-        **_call(payload),
-        "text": _readable(payload.get("error")),
+        **tool_call(payload),
+        "text": readable(payload.get("error")),
         "ok": False,
-        "ms": _number(payload, "duration_ms"),
+        "ms": number_in(payload, "duration_ms"),
         "background": None,
         "agent": None,
         "person": False,
@@ -142,86 +139,66 @@ def _failed(payload: Payload) -> Payload:
 
 
 def _batch(payload: Payload) -> Payload:
-    calls = payload.get("tool_calls")
-    return {
-        "calls": [_batched(call) for call in calls if isinstance(call, dict)]
-        if isinstance(calls, list)
-        else []
-    }
+    return {"calls": [_batched(call) for call in list_in(payload, "tool_calls") if isinstance(call, dict)]}
 
 
 def _batched(call: Payload) -> Payload:
     """A call as the model sees it, which is all there is of one that was refused before it ran."""
-    text = _readable(call.get("tool_response"))
+    text = readable(call.get("tool_response"))
     refused = text.startswith(REFUSED)
     _, said, words = text.partition(SAID) if refused else ("", "", "")
     return {
-        "call": _text(call, "tool_use_id") or None,
-        **_call(call),
+        "call": text_in(call, "tool_use_id") or None,
+        **tool_call(call),
         "text": words if said else text,
         "ok": False if refused else None,
         "person": bool(said),
     }
 
 
-def _permission(payload: Payload) -> Payload:
-    denied = payload.get("hook_event_name") == "PermissionDenied"
-    return {**_call(payload), "state": "denied" if denied else "asked", "reason": _text(payload, "reason")}
-
-
-def _subagent(payload: Payload) -> Payload:
-    stop = payload.get("hook_event_name") == "SubagentStop"
-    return {"event": "stop" if stop else "start", "text": _text(payload, "last_assistant_message")}
-
-
 def _compact(payload: Payload) -> Payload:
     after = payload.get("hook_event_name") == "PostCompact"
-    text = _text(payload, "compact_summary" if after else "custom_instructions")
-    return {"event": "after" if after else "before", "trigger": _text(payload, "trigger"), "text": text}
+    text = text_in(payload, "compact_summary" if after else "custom_instructions")
+    return {"event": "after" if after else "before", "trigger": text_in(payload, "trigger"), "text": text}
 
 
 def _stop(payload: Payload) -> Payload:
-    tasks = payload.get("background_tasks")
-    ids = [_text(task, "id") for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
+    ids = [text_in(task, "id") for task in list_in(payload, "background_tasks") if isinstance(task, dict)]
     return {
-        "text": _text(payload, "last_assistant_message"),
+        "text": text_in(payload, "last_assistant_message"),
         "active": payload.get("stop_hook_active") is True,
         "background": [task for task in ids if task],
     }
 
 
 def _failure(payload: Payload) -> Payload:
-    return {"error": _readable(payload.get("error")), "text": _text(payload, "last_assistant_message")}
-
-
-def _end(payload: Payload) -> Payload:
-    return {"reason": _text(payload, "reason")}
+    return {"error": readable(payload.get("error")), "text": text_in(payload, "last_assistant_message")}
 
 
 def _cwd(payload: Payload) -> Payload:
-    return {"old": _text(payload, "old_cwd"), "new": _text(payload, "new_cwd") or _text(payload, "cwd")}
+    return {"old": text_in(payload, "old_cwd"), "new": text_in(payload, "new_cwd") or text_in(payload, "cwd")}
 
 
 def _unknown(payload: Payload) -> Payload:
-    return {"payload": payload, "opens": payload.get("hook_event_name") in OPENS}
+    return unknown(payload, opens=payload.get("hook_event_name") in OPENS)
 
 
 READERS: dict[str, tuple[str, Callable[[Payload], Payload]]] = {
-    "SessionStart": ("start", _start),
+    "SessionStart": ("start", session_start),
     "UserPromptSubmit": ("prompt", _prompt),
-    "PreToolUse": ("call", _call),
+    "PreToolUse": ("call", tool_call),
     "PostToolUse": ("result", _result),
     "PostToolUseFailure": ("result", _failed),
     "PostToolBatch": ("batch", _batch),
-    "PermissionRequest": ("permission", _permission),
-    "PermissionDenied": ("permission", _permission),
-    "SubagentStart": ("subagent", _subagent),
-    "SubagentStop": ("subagent", _subagent),
+    "PermissionRequest": ("permission", permission),
+    "PermissionDenied": ("permission", permission),
+    "SubagentStart": ("subagent", subagent),
+    "SubagentStop": ("subagent", subagent),
     "PreCompact": ("compact", _compact),
     "PostCompact": ("compact", _compact),
     "Stop": ("stop", _stop),
     "StopFailure": ("failure", _failure),
-    "SessionEnd": ("end", _end),
+    "SessionEnd": ("end", session_end),
     "CwdChanged": ("cwd", _cwd),
 }
 
@@ -231,27 +208,27 @@ READERS: dict[str, tuple[str, Callable[[Payload], Payload]]] = {
 
 def _output(tool: str, response: Any) -> str:
     if not isinstance(response, dict):
-        return _readable(response)
+        return readable(response)
     read = OUTPUTS.get(tool)
-    return read(response) if read else _readable(response)
+    return read(response) if read else readable(response)
 
 
 def _shell(response: Payload) -> str:
-    streams = [_text(response, "stdout"), _text(response, "stderr")]
+    streams = [text_in(response, "stdout"), text_in(response, "stderr")]
     return text_of.joined([stream for stream in streams if stream] or [""])
 
 
 def _read(response: Payload) -> str:
-    content = _dict(response, "file").get("content")
+    content = dict_in(response, "file").get("content")
     if isinstance(content, str):
         return content
-    return _readable(response) if response.get("type") != "image" else "(an image)"
+    return readable(response) if response.get("type") != "image" else "(an image)"
 
 
 def _edited(response: Payload) -> str:
     """One line; the text itself is in the call's input."""
-    act = {"create": "created", "update": "wrote"}.get(_text(response, "type"), "edited")
-    return f"{act} {_text(response, 'filePath')}{_sizes(response.get('structuredPatch'))}".rstrip()
+    act = {"create": "created", "update": "wrote"}.get(text_in(response, "type"), "edited")
+    return f"{act} {text_in(response, 'filePath')}{_sizes(response.get('structuredPatch'))}".rstrip()
 
 
 def _sizes(patch: Any) -> str:
@@ -269,11 +246,11 @@ def _sizes(patch: Any) -> str:
 
 def _agent(response: Payload) -> str:
     if isinstance(response.get("content"), list):
-        return _readable(response["content"])
+        return readable(response["content"])
     return (
-        f"started in the background as {_text(response, 'agentId')}"
+        f"started in the background as {text_in(response, 'agentId')}"
         if response.get("isAsync")
-        else _readable(response)
+        else readable(response)
     )
 
 
@@ -290,37 +267,4 @@ OUTPUTS: dict[str, Callable[[Payload], str]] = {
 
 
 def _answers(answers: Payload) -> str:
-    return "\n".join(f"{question} {_readable(answer)}" for question, answer in answers.items())
-
-
-def _readable(value: Any) -> str:
-    """Text as it is, a list of text blocks as their texts, anything else as compact JSON."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        texts = [item.get("text") for item in value if isinstance(item, dict)]
-        words = [text for text in texts if isinstance(text, str)]
-        if words and len(words) == len(value):
-            return text_of.joined(words)
-    return text_of.compact(value)
-
-
-def _text(payload: Payload, key: str) -> str:
-    value = payload.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _dict(payload: Payload, key: str) -> Payload:
-    value = payload.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _number(payload: Payload, key: str) -> int | None:
-    value = payload.get(key)
-    return (
-        int(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15
-        else None
-    )
+    return "\n".join(f"{question} {readable(answer)}" for question, answer in answers.items())

@@ -1,39 +1,39 @@
 """Claude Code's settings: where our hooks go in them, and what the client makes of the rest.
 
 Tried on Linux with Claude Code 2.1.197, the oldest supported, and 2.1.332, by starting each with some
-ninety settings files and looking whether a hook ran. Nothing here reads or writes a file.
+ninety settings files and looking whether a hook ran. Nothing here writes a file.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from neosian import settings
-from neosian.clients import claude_code
-from neosian.clients.claude_code import EVENTS, VERB
-from neosian.launcher import is_hook_line, is_launcher
-
-Version = tuple[int, int, int]
-Entry = dict[str, Any]
+from neosian.clients import claude_code, mcp_clients
+from neosian.clients import own_memory as own
+from neosian.clients.claude_code import EVENTS
+from neosian.clients.hook_files import GROUPS, HookFile, Problem, Version
+from neosian.clients.mcp_clients import PROJECT, Client, Environ, Switch, Switches, below_home
 
 NAME = claude_code.NAME
-TITLE = "Claude Code"
+TITLE = claude_code.TITLE
 PROGRAM = "claude"
 ADVICE = (
     "User level (--user) is advised: one install then serves every project, and Claude Code started in a "
     "subdirectory of a project reads no project hooks."
 )
-OLDEST: Version = claude_code.OLDEST
+TRUST = {
+    PROJECT: "Claude Code runs what a project brings only when you say so: start claude there, trust the folder, and "
+    "let it use the project's MCP server when it asks."
+}
+VERIFIED = True
 FORGIVING: Version = (2, 1, 332)  # the oldest seen to skip one bad hook entry and keep the rest of the file
 
 _FILE = "settings.json"
-# Seconds. The client waits for its hooks: an event that is only recorded is a file written by the shell, a start
-# reads the store and a stop lands in it, each with a deadline of its own far below these, which only end what
-# hangs. A session's end gets 1.5 s in all, but as long as the largest timeout that its hooks state.
-_TIMEOUT = {"start": 20, "prompt": 20, "note": 10, "stop": 30, "end": 10}
+_NO_MEMORY = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 # What a client older than the oldest supported is trusted to know.
 _EARLY = (
     "SessionStart",
@@ -55,12 +55,12 @@ _KNOWN = frozenset(EVENTS) | {
 _KNOWN_LATER = _KNOWN | {"PreModelSwitch", "PostModelSwitch", "DirectoryAdded", "PreSkillShellCommand"}
 
 
-def user_folder(environ: Mapping[str, str]) -> str:
+def user_folder(environ: Environ) -> str:
     """The client's own home; never made by us."""
     return os.path.abspath(environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"))
 
 
-def user_file(environ: Mapping[str, str]) -> str:
+def user_file(environ: Environ) -> str:
     """The settings of one user, for every project."""
     return os.path.join(user_folder(environ), _FILE)
 
@@ -76,145 +76,16 @@ def version(said: str) -> Version | None:
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
-def entries(installed: Version | None, line: Callable[[str], str]) -> dict[str, Entry]:
-    """Event -> our hook entry, for the events that the installed client knows; ``line`` makes a verb's command.
-
-    One event name that the client does not know opens a warning at each of its interactive starts.
-    """
-    known: tuple[int, ...] = OLDEST if installed is None else installed
-    return {
-        event: {"type": "command", "command": line(VERB[event]), "timeout": _TIMEOUT[VERB[event]]}
-        for event, since in EVENTS.items()
-        if since <= known or event in _EARLY
-    }
-
-
-def fragment(hooks: Mapping[str, Sequence[Entry]]) -> dict[str, Any]:
-    """Settings that hold these hooks alone, by event."""
-    return {"hooks": {event: [{"hooks": list(entries)}] for event, entries in hooks.items()}}
-
-
-# hooks -> event -> groups, each with a matcher and its hooks -> entries ---------------------------
-
-
-def merge(text: str, wanted: Mapping[str, Entry]) -> str:
-    """The settings with our hooks in them, once: what is right stays as it is, older ones are replaced.
-
-    Raises ``ValueError`` where hooks are of a shape that has no place for ours; ``problems`` says so before.
-    """
-    for event in owned(text):
-        if event not in wanted:
-            text = _strip_event(text, event)
-    for event, entry in wanted.items():
-        text = _place(text, event, entry)
-    return text
-
-
-def strip(text: str) -> str:
-    """The settings without our hooks, and without the lists that held nothing else."""
-    events = owned(text)
-    for event in events:
-        text = _strip_event(text, event)
-    if events and not _hooks(text):
-        text = settings.remove(text, ("hooks",))
-    return text
-
-
-def owned(text: str) -> dict[str, list[Entry]]:
-    """Our hooks as they stand in the settings, by event; events without one are not named."""
-    found = {
-        event: [group["hooks"][m] for group in _list(groups) for m in _ours_in(group)]
-        for event, groups in _hooks(text).items()
-    }
-    return {event: entries for event, entries in found.items() if entries}
-
-
-def _place(text: str, event: str, entry: Entry) -> str:
-    if "hooks" not in settings.parse(text):
-        text = settings.insert(text, ("hooks",), {})
-    hooks = settings.parse(text)["hooks"]
-    groups = hooks.get(event, []) if isinstance(hooks, dict) else None
-    if not isinstance(groups, list):
-        raise ValueError(f"there is no place for a hook of {event}")
-    if event not in hooks:
-        return settings.insert(text, ("hooks", event), [_group(entry)])
-    right = [(n, m) for n, group in enumerate(groups) for m in _ours_in(group) if _serves(group, m, entry)]
-    ours = [n for n, group in enumerate(groups) if _only_ours(group)]
-    if right:
-        keep = right[0]
-    elif ours:
-        keep = ours[0], 0
-        text = settings.replace(text, ("hooks", event, ours[0]), _group(entry))
-    else:
-        keep = len(groups), 0
-        text = settings.insert(text, ("hooks", event, len(groups)), _group(entry))
-    return _strip_event(text, event, keep)
-
-
-def _strip_event(text: str, event: str, keep: tuple[int, int] | None = None) -> str:
-    """Take our entries of one event away, but for the one at ``keep`` (group, entry); from the back, so
-    that the numbers hold."""
-    groups = _list(_hooks(text)[event])
-    for n in reversed(range(len(groups))):
-        drop = [m for m in _ours_in(groups[n]) if (n, m) != keep]
-        if drop and len(drop) == len(groups[n]["hooks"]):
-            text = settings.remove(text, ("hooks", event, n))
-            continue
-        for m in reversed(drop):
-            text = settings.remove(text, ("hooks", event, n, "hooks", m))
-    return text if _hooks(text)[event] else settings.remove(text, ("hooks", event))
-
-
-def _group(entry: Entry) -> dict[str, Any]:
-    return {"hooks": [entry]}
-
-
-def _hooks(text: str) -> dict[str, Any]:
-    found = settings.parse(text).get("hooks")
-    return found if isinstance(found, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _entries(group: Any) -> list[Any]:
-    return _list(group.get("hooks")) if isinstance(group, dict) else []
-
-
-def _ours_in(group: Any) -> list[int]:
-    """Where in a group entries of ours stand."""
-    return [m for m, entry in enumerate(_entries(group)) if _ours(entry)]
-
-
-def _only_ours(group: Any) -> bool:
-    return 0 < len(_ours_in(group)) == len(_entries(group))
-
-
-def _serves(group: dict[str, Any], m: int, entry: Entry) -> bool:
-    """Whether a group runs just this entry for whatever the event is about."""
-    return bool(group["hooks"][m] == entry and group.get("matcher", "") in ("", "*"))
-
-
-def _ours(entry: Any) -> bool:
-    command = entry.get("command") if isinstance(entry, dict) else None
-    if not isinstance(command, str):
-        return False
-    return is_launcher(command) if "args" in entry else is_hook_line(command)
+def _claude_files(environ: Environ) -> tuple[str, ...]:
+    """Beside the client's folder, or inside where that was moved; one of an older name goes before both."""
+    folder = user_folder(environ)
+    older = os.path.join(folder, ".config.json")
+    if os.path.exists(older):
+        return (older,)
+    return (os.path.join(folder if environ.get("CLAUDE_CONFIG_DIR") else below_home(), ".claude.json"),)
 
 
 # What is wrong with a file -----------------------------------------------------------------------
-
-
-class Problem(NamedTuple):
-    """Something in a settings file: where, what, and whether our hooks would be lost with it."""
-
-    path: str
-    says: str
-    fatal: bool
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.says}"
 
 
 _WORDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
@@ -271,10 +142,6 @@ def problems(text: str, installed: Version | None) -> list[Problem]:
     days = value.get("cleanupPeriodDays", 1)
     if not _positive(days):
         found.append(Problem("cleanupPeriodDays", f"it is no number above 0, {_DROPS}", True))
-    if value.get("disableAllHooks") is True:
-        found.append(
-            Problem("disableAllHooks", "it is true, so Claude Code runs no hook, ours neither", False)
-        )
     for path in settings.twice(value):
         says = "it stands there twice, and Claude Code takes the last"
         found.append(Problem(path, says, path == "hooks" or path.startswith("hooks.")))
@@ -343,3 +210,76 @@ def _entry_mistakes(path: str, entry: Any) -> list[tuple[str, str]]:
 
 def _positive(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+
+
+# The timeouts in the template are seconds. The client waits for its hooks: an event that is only recorded is a file
+# written by the shell, a start reads the store and a stop lands in it, each with a deadline of its own far below these,
+# which only end what hangs. A session's end gets 1.5 s in all, but as long as the largest timeout its hooks state.
+HOOKS = HookFile(
+    shape=GROUPS,
+    template="claude-code.json",
+    home=user_folder,
+    user_file=user_file,
+    project_file=project_file,
+    problems=problems,
+    early=_EARLY,
+    project_words="",
+)
+
+
+# Its own memory ----------------------------------------------------------------------------------
+
+
+def own_memory(environ: Environ, project: str | None) -> str:
+    """Auto memory: on unless it is switched off, by a variable first, by the nearest settings file then.
+
+    A settings file can set the variable too, and wins over the environment.
+    """
+    files = [user_file(environ)]
+    if project:
+        files += [project_file(project), os.path.join(project, ".claude", "settings.local.json")]
+    says = [environ.get(_NO_MEMORY), *own.stated(settings.parse, files, "env", _NO_MEMORY)]
+    word = next((str(value).strip().lower() for value in reversed(says) if value is not None), "")
+    if word in ("1", "true", "yes", "on"):
+        return ""
+    is_forced = word in ("0", "false", "no", "off")
+    is_off = own.switch(settings.parse, files, "autoMemoryEnabled") is False
+    return "" if is_off and not is_forced else "auto memory is on"
+
+
+_SWITCHES = Switches(
+    lambda environ, folder: (
+        *_claude_files(environ),
+        user_file(environ),
+        project_file(folder),
+        os.path.join(folder, ".claude", "settings.local.json"),
+    ),
+    (
+        Switch(
+            "hooks", ("disableAllHooks",), mcp_clients.is_true,
+            "it is true, so Claude Code runs no hook, ours neither",
+        ),
+        Switch(
+            "server", ("disabledMcpjsonServers",), mcp_clients.names_server,
+            "it names our server, so Claude Code does not start it", project_only=True,
+        ),
+        Switch(
+            "server", ("projects", mcp_clients.FOLDER, "disabledMcpServers"), mcp_clients.names_server,
+            "it names our server, so Claude Code does not start it in this project",
+        ),
+    ),
+)  # fmt: skip
+
+MCP = Client(
+    name=NAME,
+    title=TITLE,
+    key="mcpServers",
+    home=user_folder,
+    user_files=_claude_files,
+    project_files=lambda folder: (os.path.join(folder, ".mcp.json"),),
+    format=mcp_clients.JSON,
+    entry=mcp_clients.program_and_arguments,
+    words=mcp_clients.of_program_and_arguments,
+    lock=".lock",
+    switches=_SWITCHES,
+)

@@ -1,24 +1,26 @@
-"""Which file tells a client of its MCP servers, and how one is written there: a row a client.
+"""Which file tells a client of its MCP servers, and how one is written there: what the rows of clients are made of.
 
-Claude Code's row was tried on Linux with 2.1.197 and 2.1.332, those of Codex (0.171.0) and OpenCode (1.18.33) come
-from runs too; a row that comes from a client's documentation alone says so. Nothing here reads or writes a file.
+Nothing here reads or writes a file.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from neosian import settings
-from neosian.clients import claude_install
 
 SERVER = "neosian-memory"
 """The name under which every client knows our server."""
+FOLDER = "<folder>"
+"""In the path of a switch: the project's folder."""
+
+USER, PROJECT = "user", "project"
+"""The levels of a client's settings."""
 
 Environ = Mapping[str, str]
 Entry = dict[str, Any]
@@ -31,6 +33,45 @@ class Format:
     decode: Callable[[str, bytes], str]
     parse: Callable[[str], Any]
     show: Callable[[Mapping[str, Any]], str]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A setting by which a person keeps hooks or server of ours (``kind``) from running in a client: where it stands in
+    a file, which values mean ours, and what to say then."""
+
+    kind: str
+    path: tuple[str, ...]
+    is_off: Callable[[Any], bool]
+    says: str
+    project_only: bool = False
+    """Whether it is for what stands in a project's file."""
+
+
+@dataclass(frozen=True)
+class Switches:
+    """The switches of a client, and the files that it looks into for them, weakest first, under a project's folder."""
+
+    files: Callable[[Environ, str], tuple[str, ...]]
+    all: tuple[Switch, ...]
+
+
+def is_true(value: Any) -> bool:
+    return value is True
+
+
+def is_false(value: Any) -> bool:
+    return value is False
+
+
+def names_server(value: Any) -> bool:
+    """Whether a list names our server."""
+    return isinstance(value, list) and SERVER in value
+
+
+def names_others(value: Any) -> bool:
+    """Whether a list of all that may run leaves our server out."""
+    return isinstance(value, list) and bool(value) and SERVER not in value
 
 
 @dataclass(frozen=True)
@@ -53,13 +94,21 @@ class Client:
     """The words of the command in an entry, whatever a person wrote there."""
     note: str = ""
     """What is said wherever the row is shown."""
+    project_note: str = ""
+    """What is said beside it of a project's file."""
     adds: str = ""
     removes: str = ""
     """The client's own commands for an entry, where its file is better left to them."""
+    asks: bool = False
+    """Whether these commands ask for what they need, and take no words behind them."""
     lock: str = ""
     """What follows the file's name in that of the folder that a writer of the file makes and takes away again."""
+    calls_itself: str = ""
+    """How the name begins that it tells a server, where that is not its own."""
     has_folder: bool = True
     """Whether its servers are started in the folder of the project."""
+    switches: Switches | None = None
+    """How a person switches hooks and servers off in it."""
 
 
 def servers(client: Client, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,148 +149,77 @@ def _show_toml(part: Mapping[str, Any]) -> str:
     )
 
 
-_JSON = Format(settings.decode, settings.parse, _show_json)
-_JSON_WITH_COMMENTS = Format(settings.decode, settings.parse_with_comments, _show_json)
-_TOML = Format(_decode_toml, lambda text: tomllib.loads(text), _show_toml)
+def _decode_yaml(file: str, raw: bytes) -> str:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise settings.NotPlain(file, f"byte {error.start + 1} is not UTF-8") from None
+    values, wrong = _values(text)
+    if wrong and not values:
+        raise settings.NotPlain(file, f"it is not YAML ({wrong})")
+    return text
+
+
+def _values(text: str) -> tuple[dict[str, Any], str]:
+    """What YAML says, and what is wrong with it."""
+    from neosian import matter  # slow to load, and for one client
+
+    values, wrong = matter.read(text)
+    return values, wrong.partition(": ")[2]  # its lines count from a fence
+
+
+def _show_yaml(part: Mapping[str, Any]) -> str:
+    """Tables of tables, block by block; a JSON spelling of what they hold is YAML as well."""
+    return "\n".join(
+        "\n".join(
+            [
+                f"{key}:",
+                f"  {name}:",
+                *(f"    {field}: {json.dumps(value, ensure_ascii=False)}" for field, value in entry.items()),
+            ]
+        )
+        for key, table in part.items()
+        for name, entry in table.items()
+    )
+
+
+JSON = Format(settings.decode, settings.parse, _show_json)
+JSON_WITH_COMMENTS = Format(settings.decode, settings.parse_with_comments, _show_json)
+TOML = Format(_decode_toml, lambda text: tomllib.loads(text), _show_toml)
+YAML = Format(_decode_yaml, lambda text: _values(text)[0], _show_yaml)
 
 
 # Entries -----------------------------------------------------------------------------------------
 
 
-def _program_and_arguments(words: Sequence[str]) -> Entry:
+def program_and_arguments(words: Sequence[str]) -> Entry:
     return {"command": words[0], "args": list(words[1:])}
 
 
-def _of_program_and_arguments(entry: Entry) -> list[Any]:
+def of_program_and_arguments(entry: Entry) -> list[Any]:
     arguments = entry.get("args")
     return [entry.get("command"), *(arguments if isinstance(arguments, list) else ())]
 
 
-def _one_list(words: Sequence[str]) -> Entry:
-    return {"type": "local", "command": list(words), "enabled": True}
-
-
-def _of_one_list(entry: Entry) -> list[Any]:
-    words = entry.get("command")
-    return words if isinstance(words, list) else []
-
-
-# Files -------------------------------------------------------------------------------------------
-
-
-def _below_home(*names: str) -> str:
+def below_home(*names: str) -> str:
+    """A path in the user's home."""
     return os.path.join(os.path.expanduser("~"), *names)
 
 
-def _config_folder(environ: Environ) -> str:
-    return environ.get("XDG_CONFIG_HOME") or _below_home(".config")
-
-
-def _claude_files(environ: Environ) -> tuple[str, ...]:
-    """Beside the client's folder, or inside where that was moved; one of an older name goes before both."""
-    folder = claude_install.user_folder(environ)
-    older = os.path.join(folder, ".config.json")
-    if os.path.exists(older):
-        return (older,)
-    return (os.path.join(folder if environ.get("CLAUDE_CONFIG_DIR") else _below_home(), ".claude.json"),)
-
-
-def _codex_home(environ: Environ) -> str:
-    return os.path.abspath(environ.get("CODEX_HOME") or _below_home(".codex"))
-
-
-def _opencode_home(environ: Environ) -> str:
-    named = environ.get("OPENCODE_CONFIG")
-    return (
-        os.path.dirname(os.path.abspath(named))
-        if named
-        else os.path.join(_config_folder(environ), "opencode")
-    )
-
-
-def _opencode_files(environ: Environ) -> tuple[str, ...]:
-    named = environ.get("OPENCODE_CONFIG")
-    return (os.path.abspath(named),) if named else _both(_opencode_home(environ), "opencode")
-
-
-def _both(folder: str, name: str) -> tuple[str, ...]:
-    return os.path.join(folder, f"{name}.json"), os.path.join(folder, f"{name}.jsonc")
-
-
-def _desktop_home(environ: Environ, platform: str = sys.platform) -> str:
+def app_folder(environ: Environ, name: str, platform: str) -> str:
+    """Where an app of the desktop keeps its settings."""
     if platform == "darwin":
-        return _below_home("Library", "Application Support", "Claude")
+        return below_home("Library", "Application Support", name)
     if platform == "win32":
-        return os.path.join(environ.get("APPDATA") or _below_home("AppData", "Roaming"), "Claude")
-    return os.path.join(_config_folder(environ), "Claude")
+        return os.path.join(environ.get("APPDATA") or below_home("AppData", "Roaming"), name)
+    return os.path.join(config_folder(environ), name)
 
 
-# The rows ----------------------------------------------------------------------------------------
+def unverified(title: str, *more: str, source: str = "its documentation") -> str:
+    """What is said wherever a row is shown that nobody has tried."""
+    return " ".join([f"Not verified: what is known of {title} here comes from {source}.", *more])
 
-CLIENTS: dict[str, Client] = {
-    row.name: row
-    for row in (
-        Client(
-            name="claude-code",
-            title=claude_install.TITLE,
-            key="mcpServers",
-            home=claude_install.user_folder,
-            user_files=_claude_files,
-            project_files=lambda folder: (os.path.join(folder, ".mcp.json"),),
-            format=_JSON,
-            entry=_program_and_arguments,
-            words=_of_program_and_arguments,
-            lock=".lock",
-        ),
-        Client(
-            name="codex",
-            title="Codex",
-            key="mcp_servers",
-            home=_codex_home,
-            user_files=lambda environ: (os.path.join(_codex_home(environ), "config.toml"),),
-            project_files=None,
-            format=_TOML,
-            entry=_program_and_arguments,
-            words=_of_program_and_arguments,
-            note="A trusted project's .codex/config.toml takes the same table.",
-            adds="codex mcp add",
-            removes="codex mcp remove",
-        ),
-        Client(
-            name="opencode",
-            title="OpenCode",
-            key="mcp",
-            home=_opencode_home,
-            user_files=_opencode_files,
-            project_files=lambda folder: _both(folder, "opencode"),
-            format=_JSON_WITH_COMMENTS,
-            entry=_one_list,
-            words=_of_one_list,
-        ),
-        Client(
-            name="cursor",
-            title="Cursor",
-            key="mcpServers",
-            home=lambda environ: _below_home(".cursor"),
-            user_files=lambda environ: (_below_home(".cursor", "mcp.json"),),
-            project_files=lambda folder: (os.path.join(folder, ".cursor", "mcp.json"),),
-            format=_JSON,
-            entry=_program_and_arguments,
-            words=_of_program_and_arguments,
-            note="Not verified: what is known of Cursor here comes from its documentation.",
-        ),
-        Client(
-            name="claude-desktop",
-            title="Claude Desktop",
-            key="mcpServers",
-            home=_desktop_home,
-            user_files=lambda environ: (os.path.join(_desktop_home(environ), "claude_desktop_config.json"),),
-            project_files=None,
-            format=_JSON,
-            entry=_program_and_arguments,
-            words=_of_program_and_arguments,
-            note="Not verified: what is known of Claude Desktop here comes from its documentation.",
-            has_folder=False,
-        ),
-    )
-}
+
+def config_folder(environ: Environ) -> str:
+    """Where programs keep their settings by the desktop's convention."""
+    return environ.get("XDG_CONFIG_HOME") or below_home(".config")

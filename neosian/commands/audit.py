@@ -7,6 +7,7 @@ import argparse
 from neosian import audit, output
 from neosian.commands._commits import as_object, brief, told
 from neosian.commands._scopes import add_scope, mounted, whole
+from neosian.commits import Commit
 from neosian.conversations import split
 from neosian.recall import moment
 
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     rows = [
         (output.when(commit.at), brief(commit.actor), commit.act,
-         brief(f"{commit.conversation}#{commit.turn}") if commit.conversation else "", commit.id[:10], commit.subject)
+         brief(_turn(commit)), commit.id[:10], commit.subject)
         for commit in told(commit for commit, _ in found)
     ]  # fmt: skip
     if rows:
@@ -54,6 +55,11 @@ def run(args: argparse.Namespace) -> int:
     else:
         output.note("Nothing was changed here yet, or nothing fits (see: neosian status).")
     return 0
+
+
+def _turn(commit: Commit) -> str:
+    """The turn that a commit came of; of a dream's the conversation, "" for one of neither."""
+    return f"{commit.conversation}#{commit.turn}" if commit.turn is not None else commit.conversation
 
 
 def _below(path: str | None, mount: str) -> str | None:

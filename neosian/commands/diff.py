@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         output.as_json(_as_object(found, store, path))
         return 0
     if found.differences:
-        output.text(_with_line_ends(found.text).removesuffix("\n"))
+        output.diff(found.text)
     see = f" To see it: {history.command(store, 'diff', *([path] if path else []), 'main')}"
     with closing(store.repo):
         is_saved = old is None and tell_saved(mount, store, path, see)
@@ -107,10 +107,3 @@ def _as_object(found: Comparison, store: Store, path: str) -> dict[str, object]:
         for each in found.differences
     ]
     return {"scope": store.scope, "path": path, "old": found.old, "new": found.new, "files": files}
-
-
-def _with_line_ends(text: str) -> str:
-    """Show the line ends that differ: where only some of the changed lines end in CR LF, a person must see which."""
-    changed = [line for line in text.split("\n") if line[:1] in ("+", "-")]
-    mixed = len({line.endswith("\r") for line in changed if line[:3] not in ("+++", "---")}) > 1
-    return text.replace("\r\n", "\N{SYMBOL FOR CARRIAGE RETURN}\n") if mixed else text

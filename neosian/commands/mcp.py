@@ -7,7 +7,8 @@ import os
 from typing import Any
 
 from neosian import mcp_install, merging, scope
-from neosian.clients.mcp_clients import CLIENTS, SERVER, Client
+from neosian.clients.installers import SERVED, installer
+from neosian.clients.mcp_clients import SERVER, Client
 from neosian.commands import _installing
 from neosian.commands._scopes import add_mounts, mount_flags
 from neosian.errors import UsageError
@@ -61,7 +62,7 @@ def _configure_uninstall(parser: argparse.ArgumentParser) -> None:
 
 
 def _configure(parser: argparse.ArgumentParser, write: str) -> None:
-    parser.add_argument("--client", required=True, choices=sorted(CLIENTS), help="the client")
+    parser.add_argument("--client", required=True, choices=sorted(SERVED), help="the client")
     level = parser.add_mutually_exclusive_group()
     level.add_argument(
         "--user",
@@ -84,7 +85,7 @@ def _configure(parser: argparse.ArgumentParser, write: str) -> None:
 
 
 def _install(args: argparse.Namespace) -> int:
-    client = CLIENTS[args.client]
+    client = installer(args.client).MCP
     plan = mcp_install.plan_install(_wish(args), os.environ, _folder(args))
     if args.write and plan.refused is None:
         merging.carry_out(plan)
@@ -95,7 +96,7 @@ def _install(args: argparse.Namespace) -> int:
 
 
 def _uninstall(args: argparse.Namespace) -> int:
-    client = CLIENTS[args.client]
+    client = installer(args.client).MCP
     plan = mcp_install.plan_uninstall(_wish(args), os.environ, _folder(args))
     if args.write and plan.refused is None:
         merging.carry_out(plan)
@@ -106,7 +107,9 @@ def _uninstall(args: argparse.Namespace) -> int:
 
 
 def _folder(args: argparse.Namespace) -> str:
-    return _installing.current_folder(needed=not (args.user or CLIENTS[args.client].project_files is None))
+    return _installing.current_folder(
+        needed=not (args.user or installer(args.client).MCP.project_files is None)
+    )
 
 
 def _wish(args: argparse.Namespace) -> mcp_install.Wish:
@@ -136,6 +139,11 @@ def _guidance(args: argparse.Namespace, client: Client, plan: merging.Plan) -> l
     """What a person reads beside the result: what was done, what to look at, what to do next."""
     said = [f"warning: {warning}" for warning in plan.warnings]
     if plan.refused is not None and args.write:
+        if client.asks and plan.refused.hint == client.adds:
+            return [
+                *said,
+                "Paste what is printed into the file, or run the command below, which asks for the same.",
+            ]
         if client.adds and plan.refused.hint.startswith(client.adds):
             return [*said, f"{client.title} is told by a command of its own: run the one below."]
         return [

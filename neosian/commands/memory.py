@@ -5,18 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from neosian import editing, files, output, resources, scope
-from neosian.child import git_program, spawn
+from neosian import editing, output, resources, scope
 from neosian.commands._scopes import add_mounts, seen
-from neosian.commands._writing import tell, writer
-from neosian.errors import GitError, NeosianError, UsageError
+from neosian.commands._writing import in_editor, tell, writer
+from neosian.errors import NeosianError, UsageError
 from neosian.memory import FLAGS, Done, Memory, Writer
 from neosian.wiki import Missing, Wiki
 
@@ -118,7 +114,7 @@ _ACTS: dict[str, Callable[[Memory, Any], Done]] = {
 
 def edit(memory: Memory, path: str, template: str | None = None) -> Done:
     """Open a document in the person's editor, and write what comes of it. What cannot be written is kept in a file."""
-    if not ((sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("GIT_EDITOR")):
+    if not (output.can_ask() or os.environ.get("GIT_EDITOR")):
         raise UsageError(
             "An editor needs a terminal, and there is none.",
             f"neosian memory str_replace {path} OLD_STR NEW_STR",
@@ -129,40 +125,12 @@ def edit(memory: Memory, path: str, template: str | None = None) -> Done:
     except Missing:
         before = None
     begun = before if before is not None else _template(template).encode() if template else b""
-    folder = tempfile.mkdtemp(prefix="neosian-")  # 0700
-    file = os.path.join(folder, os.path.basename(path))
-    files.write(file, begun)
-    kept = False
-    try:
-        status = subprocess.run(
-            ["/bin/sh", "-c", f'{_editor()} "$@"', "editor", file], check=False
-        ).returncode
-        if os.path.islink(file) or not os.path.isfile(file):
-            raise NeosianError("The editor left no file there. Nothing was written.")
-        after = files.read(file) or b""
-        kept = after != begun
-        done = _written(memory, path, before, after, status, nothing=after in (begun, b""))
-        kept = False
-    except NeosianError as error:
-        raise NeosianError(
-            f"{error}\nYour text is kept in {file}." if kept else str(error), error.hint
-        ) from None
-    except KeyboardInterrupt:
-        kept = True
-        output.note(f"Interrupted; what the editor had saved is in {file}.")
-        raise
-    finally:
-        if not kept:
-            shutil.rmtree(folder, ignore_errors=True)  # editors leave backups beside
-    return done
+    with in_editor(path, begun) as after:
+        return _written(memory, path, before, after, nothing=after in (begun, b""))
 
 
-def _written(
-    memory: Memory, path: str, before: bytes | None, after: bytes, status: int, *, nothing: bool
-) -> Done:
+def _written(memory: Memory, path: str, before: bytes | None, after: bytes, *, nothing: bool) -> Done:
     """What the editor left, written."""
-    if status:
-        raise NeosianError(f"The editor ended with {status}. Nothing was written.")
     if before is not None and not after.strip():
         raise NeosianError("The document was emptied. Nothing was written.", f"neosian memory delete {path}")
     if before is not None:
@@ -170,15 +138,6 @@ def _written(
     if nothing:
         raise NeosianError(f"Nothing was written in the editor, and no {path} was made.")
     return memory.create(path, editing.shown(after))
-
-
-def _editor() -> str:
-    """The editor that git would open."""
-    try:
-        asked = spawn([git_program(), "var", "GIT_EDITOR"], dict(os.environ), 5.0).communicate(b"")[1]
-    except GitError:
-        asked = b""
-    return os.fsdecode(asked).strip() or os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
 
 
 def _text(given: str) -> str:

@@ -12,14 +12,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from neosian import config, errands, output, payload, scope
-from neosian.clients import CLIENTS, adapter
+from neosian import clients, config, errands, output, payload, scope, switch
+from neosian.clients import CLIENTS
 from neosian.commands import record_install
 from neosian.commands._scopes import add_mounts, mount_flags
 from neosian.errors import NeosianError, UsageError
+from neosian.events import FLAG_SEPARATOR, Spooled
 from neosian.landing import Landed
 from neosian.mounts import layout
-from neosian.spool import FLAG_SEPARATOR, Spool, header
+from neosian.spool import Spool, header
 
 _SILENCE = 10.0  # seconds without a byte after which nobody is thought to write any more
 _PIECE = 1 << 20
@@ -74,13 +75,13 @@ def record(home: str, args: argparse.Namespace) -> int:
         spool.make()
     with received(spool.tmp) as raw:
         said = payload.loads(raw)
-        program = adapter(args.client)
-        name = _text(said, "hook_event_name")
-        verb = program.VERB.get(name, "note")
+        spooled_as = Spooled(name="", client=args.client, at=0.0)
+        event = clients.read(said, spooled_as)
+        verb = clients.adapter(event.client).VERB.get(event.name, "note")
         head = header(args.client, verb, FLAG_SEPARATOR.join(flags(args)), _directory(), dict(os.environ))
         with _lost(spool):
             spooled = spool.put(head, raw)
-    told, landed = _told(home, args.client, verb, spooled, spool), []
+    told, landed = _told(home, verb, spooled, spool), []
     failed: NeosianError | None = None
     if verb in ("stop", "end"):
         try:
@@ -91,7 +92,7 @@ def record(home: str, args: argparse.Namespace) -> int:
         except NeosianError as error:
             failed = error
     if args.json:
-        output.as_json(_report(name, _text(said, "session_id"), spooled, landed, told))
+        output.as_json(_report(event.name, event.session, spooled, landed, told))
     elif told:
         sys.stdout.write(told)
     if failed is not None:
@@ -99,16 +100,16 @@ def record(home: str, args: argparse.Namespace) -> int:
     return 0
 
 
-def _told(home: str, client: str, verb: str, spooled: str, spool: Spool) -> str:
+def _told(home: str, verb: str, spooled: str, spool: Spool) -> str:
     """What the session is told, where the event asks for that."""
     if verb == "start":
         from neosian.beginning import begin
 
-        return begin(home, client, spooled, spool=spool)
+        return begin(home, spooled, spool=spool)
     if verb == "prompt":
         from neosian.reminding import remind
 
-        return remind(home, client, spooled, spool=spool)
+        return remind(home, spooled, spool=spool)
     return ""
 
 
@@ -127,11 +128,6 @@ def _check_owner(home: str) -> None:
     """Refuse another user's home: files of ours there could be neither read nor landed by that user."""
     if hasattr(os, "getuid") and os.path.isdir(home) and os.stat(home).st_uid != os.getuid():
         raise NeosianError(f"The event is lost: {home} belongs to another user.", "neosian status")
-
-
-def _text(said: dict[str, object], name: str) -> str:
-    found = said.get(name)
-    return found if isinstance(found, str) else ""
 
 
 def _report(
@@ -156,14 +152,14 @@ def flags(args: argparse.Namespace) -> list[str]:
 
 def switched_off(home: str) -> bool:
     """Whether a person switched recording off here, or this is a process that neosian itself started."""
-    if os.environ.get("NEOSIAN_OFF") or os.path.exists(os.path.join(home, "off")):
-        return True
-    return config.load(home)[0].record_capture == "marked" and not _marked()
-
-
-def _marked() -> bool:
-    """Whether the project, or a folder above it, holds the file that has it recorded."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or _directory()
+    if os.environ.get("NEOSIAN_OFF") or switch.is_off(home) or switch.is_project_off(home, folder):
+        return True
+    return config.load(home)[0].record_capture == "marked" and not _marked(folder)
+
+
+def _marked(folder: str) -> bool:
+    """Whether a project's folder, or one above it, holds the file that has it recorded."""
     while folder and not os.path.exists(os.path.join(folder, ".neosian-record")):
         folder = "" if folder == os.path.dirname(folder) else os.path.dirname(folder)
     return bool(folder)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 
 from neosian import install, merging
+from neosian.clients.installers import RECORDED, Installer, hooks_of, installer, trust
+from neosian.clients.mcp_clients import PROJECT, USER
 from neosian.commands import _installing
 from neosian.errors import UsageError
 
@@ -25,7 +26,7 @@ def configure_install(parser: argparse.ArgumentParser) -> None:
 
 def run_install(args: argparse.Namespace) -> int:
     wish = _wish(args)
-    plan = install.plan_install(wish, os.environ, _installing.current_folder(needed=not args.user))
+    plan = install.plan_install(wish, os.environ, _folder(args))
     launcher = None
     if args.write and isinstance(plan.refused, merging.NoClientHome):
         raise plan.refused
@@ -50,11 +51,12 @@ def configure_uninstall(parser: argparse.ArgumentParser) -> None:
 
 
 def run_uninstall(args: argparse.Namespace) -> int:
-    plan = install.plan_uninstall(_wish(args), os.environ, _installing.current_folder(needed=not args.user))
+    plan = install.plan_uninstall(_wish(args), os.environ, _folder(args))
     if args.write and plan.refused is None:
         merging.carry_out(plan)
     _answer(args, plan, {})
     if plan.refused is None and not _installing.as_json(args):
+        _installing.say(*(f"warning: {warning}" for warning in plan.warnings))
         if not plan.names:
             _installing.say(f"{plan.file} has no hook of neosian.")
         elif not args.write:
@@ -67,7 +69,7 @@ def run_uninstall(args: argparse.Namespace) -> int:
 
 
 def _configure(parser: argparse.ArgumentParser, write: str) -> None:
-    parser.add_argument("--client", required=True, choices=sorted(install.CLIENTS), help="the coding agent")
+    parser.add_argument("--client", required=True, choices=sorted(RECORDED), help="the coding agent")
     level = parser.add_mutually_exclusive_group()
     level.add_argument("--user", action="store_true", help="the user's settings, for every project (advised)")
     level.add_argument("--project", metavar="DIR", help="the settings of the project in DIR")
@@ -90,8 +92,12 @@ def _configure(parser: argparse.ArgumentParser, write: str) -> None:
     _installing.add_flag(parser, "--json", action="store_true", help="print one JSON object instead")
 
 
+def _folder(args: argparse.Namespace) -> str:
+    return _installing.current_folder(needed=not _wish(args).user)
+
+
 def _wish(args: argparse.Namespace) -> install.Wish:
-    return install.Wish(
+    wish = install.Wish(
         args.client,
         args.user,
         args.project,
@@ -100,16 +106,17 @@ def _wish(args: argparse.Namespace) -> install.Wish:
         _installing.mounts(args),
         recall=not getattr(args, "no_recall", False),
     )
+    return install.levelled(wish)
 
 
 def _answer(args: argparse.Namespace, plan: merging.Plan, more: dict[str, str | None]) -> None:
-    fragment = json.dumps(plan.fragment, indent=2, ensure_ascii=False)
+    fragment = hooks_of(args.client).shape.show(plan.fragment) if plan.names else ""
     _installing.answer(args, plan, fragment, {"events": list(plan.names), "version": plan.version, **more})
 
 
 def _guidance(args: argparse.Namespace, plan: merging.Plan, launcher: str | None) -> list[str]:
     """What a person reads beside the result: what was done, what to look at, what to do next."""
-    client = install.CLIENTS[args.client]
+    client = installer(args.client)
     said = [f"warning: {warning}" for warning in plan.warnings]
     if plan.refused is not None:
         return [*said, *_not_written(args, plan)]
@@ -117,16 +124,23 @@ def _guidance(args: argparse.Namespace, plan: merging.Plan, launcher: str | None
     if not args.write:
         said.append(f"For {known}. This belongs into {plan.file}; --write puts it there.")
         said.append("Hooks do nothing before the launcher that they name is there; --write installs it too.")
-        return [*said, *([] if args.user else [client.ADVICE]), f"next: {_again(args)}"]
+        return [*said, *_before_hooks_run(args, client), f"next: {_again(args)}"]
     if plan.changed:
         said.append(f"{plan.file}: {len(plan.names)} events of {known} are recorded.")
         if plan.backup is not None:
             said.append(f"As it was before: {plan.backup_file}")
     else:
         said.append(f"{plan.file} is right already; nothing was changed.")
-    if not args.user:
-        said.append(client.ADVICE)
+    said += _before_hooks_run(args, client)
     return [*said, f"launcher: {launcher}", f"next: start {client.PROGRAM}, then see neosian status"]
+
+
+def _before_hooks_run(args: argparse.Namespace, client: Installer) -> list[str]:
+    """What a person should know of the place, and what the client wants to be told first."""
+    return [
+        *([client.ADVICE] if client.ADVICE and not _wish(args).user else []),
+        *filter(None, [trust(client.NAME, USER if _wish(args).user else PROJECT)]),
+    ]
 
 
 def _again(args: argparse.Namespace) -> str:

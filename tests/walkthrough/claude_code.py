@@ -15,11 +15,21 @@ import threading
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.walkthrough.dreaming import walk_dream, walk_engine
 from tests.walkthrough.fake_model import Call, FakeModel, Request, Script, Step
-from tests.walkthrough.harness import Report, Sandbox, from_npm, told
+from tests.walkthrough.harness import Report, Row, Sandbox, from_npm, status_row, told
 
+NAME = "claude-code"
 VERSION = "2.1.332"
 PACKAGE = "@anthropic-ai/claude-code"
+ROW = Row(
+    start="told",
+    prompt="told",
+    results="`ok`, text, time",
+    failures="`ok` is false",
+    answer="with the stop",
+    mcp="yes; skills are slash commands",
+)
 SERVER = "mcp__neosian-memory"
 TOOLS = f"Bash,Read,Edit,Write,{SERVER}"
 SESSION_SECONDS = 120
@@ -171,10 +181,12 @@ AGAIN = "And who said that invoices in Swiss francs are converted at that rate?"
 RATE = "At the bank's noon rate."
 FIXED = "Decision: cart totals are rounded to 2 decimals with round(), not int(). Done ✅ 完了."
 AGREED = "Agreed: money is rounded once, at the end."
-LEFT_OFF = "where we left off"
+MEMORY = "Claude Code (auto memory is on)"
 SAVED = "/project/money/rounding.md"
 SAVED_TEXT = '---\ndescription: "Money is rounded once, at the end"\n---\nCart totals too.\n'
+DREAMT = ("Cart totals too.", "Cart totals too, since the fix of cart.py.")
 SKILL = "---\nname: release\ndescription: How to release\n---\nTag $1 in git, then tell Sam.\n"
+WHICH = "Which of our notes are there?"
 RELEASE = f"/{SERVER}__release v2"
 RELEASED = "Tag v2 in git, then tell Sam."
 CALLS = [
@@ -210,6 +222,10 @@ def story(project: Path) -> Script:
                 Step(calls=(Call(f"{SERVER}__memory_create", {"path": SAVED, "file_text": SAVED_TEXT}),)),
                 Step(AGREED),
             ],
+            WHICH: [
+                Step(calls=(Call(f"{SERVER}__memory_view", {"path": "/project"}),)),
+                Step("One about rounding, and a skill."),
+            ],
             RELEASED: [Step("Released.")],
             ASK: [Step("We rounded the cart totals to 2 decimals.")],
             CONVERT: [Step(RATE)],
@@ -227,47 +243,40 @@ def walk(client: Path, version: str, box: Sandbox, report: Report) -> None:
     settings.write_text(SETTINGS, encoding="utf-8")
 
     _install(box, settings, report)
-    _install_mcp(box, report)
     first = _first_session(claude, report)
     _check_record(box, first, report)
     second = _second_session(claude, report)
     _check_reading(box, first, second, report)
     _third_session(box, claude, report)
     _skill_session(box, claude, report)
+    walk_engine(client, box, report)
+    walk_dream(box, report, first.id, SAVED, *DREAMT)
     _check_traces(box, report)
     _uninstall(box, settings, report)
-    _uninstall_mcp(box, report)
 
 
 def _install(box: Sandbox, settings: Path, report: Report) -> None:
-    install = ("record", "install", "--client", "claude-code", "--write")
-    done = box.neosian(*install)
-    report.need("our installer installs the hooks", done.returncode == 0, told(done))
-    written = settings.read_bytes()
-    hooks = json.loads(written)["hooks"]
+    """Hooks and server in one go; then the doctor and the row of status say that nothing was heard yet."""
+    done = _setup(box)
+    servers = box.project / ".mcp.json"
+    report.need("setup writes hooks and server", done.returncode == 0 and servers.exists(), told(done))
+    written = (settings.read_bytes(), servers.read_bytes())
+    hooks = json.loads(written[0])["hooks"]
     verbs = {"SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"}
     report.check("the events of a session have a hook", verbs <= hooks.keys(), sorted(hooks))
-    again = box.neosian(*install)
-    same = again.returncode == 0 and settings.read_bytes() == written
-    report.check("installing twice changes no byte", same, told(again))
+    again = _setup(box)
+    same = again.returncode == 0 and (settings.read_bytes(), servers.read_bytes()) == written
+    report.check("setting up twice changes no byte", same, told(again))
+    report.check("setup says that the client's own memory is on", MEMORY in done.stderr, told(done))
+    doctor = box.neosian("doctor")
+    report.check("the doctor finds nothing wrong", doctor.returncode == 0, told(doctor))
+    row = status_row(box, NAME)
+    seen = (row.get("installed"), row.get("state"), bool(row.get("hooks")), bool(row.get("mcp")))
+    report.check("status: installed, never fired", seen == (True, "never fired", True, True), row)
 
 
-def _install_mcp(box: Sandbox, report: Report) -> None:
-    install = ("mcp", "install", "--client", "claude-code", "--write")
-    done = box.neosian(*install)
-    file = box.project / ".mcp.json"
-    report.need(
-        "our installer tells the client of the MCP server", done.returncode == 0 and file.exists(), told(done)
-    )
-    written = file.read_bytes()
-    again = box.neosian(*install)
-    same = again.returncode == 0 and file.read_bytes() == written
-    report.check("telling it twice changes no byte", same, told(again))
-
-
-def _uninstall_mcp(box: Sandbox, report: Report) -> None:
-    done = box.neosian("mcp", "uninstall", "--client", "claude-code", "--write")
-    report.check("uninstall leaves no file of ours", not (box.project / ".mcp.json").exists(), told(done))
+def _setup(box: Sandbox, *words: str) -> subprocess.CompletedProcess[str]:
+    return box.neosian("setup", "--project", "--client", NAME, *words, "--write")
 
 
 def _first_session(claude: ClaudeCode, report: Report) -> Session:
@@ -331,8 +340,9 @@ def _skill_session(box: Sandbox, claude: ClaudeCode, report: Report) -> None:
     """A skill of the memory is a slash command of the client."""
     done = box.neosian("memory", "create", "skills/release/SKILL.md", SKILL)
     report.need("a skill is written", done.returncode == 0, told(done))
-    session = claude.session(RELEASE)
-    report.need("session 4 ran to its end", not session.trouble(1), session.trouble(1))
+    # a busy client takes the first prompt before the server has answered, and knows no skill by then
+    session = claude.session(WHICH, RELEASE)
+    report.need("session 4 ran to its end", not session.trouble(2), session.trouble(2))
     held = any(RELEASED in request.text() for request in session.requests)
     report.check("the skill runs as a slash command, its argument in place", held, session.answers)
 
@@ -370,10 +380,9 @@ def _check_record(box: Sandbox, session: Session, report: Report) -> None:
 def _check_git(box: Sandbox, store: Path, session: Session, report: Report) -> None:
     trailers = "--format=%(trailers:key=Conversation,key=Turn,valueonly,separator=%x20)"
     log = box.git("log", "--reverse", trailers, folder=store)
-    booked = [line for line in log.stdout.splitlines() if session.id in line]
-    report.check(
-        "each turn has its commit", len([row for row in booked if row.endswith(("1", "2"))]) == 2, told(log)
-    )
+    rows = log.stdout.splitlines()
+    booked = [row for row in rows if row in (f"{session.id} 1", f"{session.id} 2")]
+    report.check("each turn has its commit", len(booked) == 2, told(log))
     fsck = box.git("fsck", "--strict", folder=store)
     report.check("git fsck --strict has nothing to say", fsck.returncode == 0 and not fsck.stdout, told(fsck))
     status = box.git("status", "--porcelain", folder=store)
@@ -407,9 +416,19 @@ def _check_traces(box: Sandbox, report: Report) -> None:
     files = (path for path in box.memory.rglob("*") if path.is_file())
     holding = [path for path in files if API_KEY.encode() in path.read_bytes()]
     report.check("the client's key is in no file", not holding, holding)
+    row = status_row(box, NAME)
+    report.check("status: heard, and its last turn landed", str(row.get("last")).endswith(", landed"), row)
 
 
 def _uninstall(box: Sandbox, settings: Path, report: Report) -> None:
-    done = box.neosian("record", "uninstall", "--client", "claude-code", "--write")
+    done = _setup(box, "--uninstall")
     now = settings.read_text(encoding="utf-8")
     report.check("uninstall gives the settings back as they were", now == SETTINGS, told(done) + now)
+    left = [
+        *settings.parent.glob("*neosian*"),
+        *box.project.glob("*neosian*"),
+        *box.project.glob(".mcp.json*"),
+    ]
+    report.check("and leaves no file of ours", not left, left)
+    row = status_row(box, NAME)
+    report.check("status: nothing of ours is there", not row.get("hooks") and not row.get("mcp"), row)

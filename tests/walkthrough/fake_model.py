@@ -12,16 +12,21 @@ import json
 import re
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 
-REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+# What clients and their hooks write around a person's words.
+CONTEXT = re.compile(
+    r"<(system-reminder|hook_context|qwen:user-prompt-submit-context)\b[^>]*>.*?</\1>", re.DOTALL
+)
 TEXT_PIECE = 200  # characters a text delta
 INPUT_PIECE = 400  # characters a tool input delta
+# How the paths end under which a model is asked, in this and the other APIs that stand-ins speak.
+ROUNDS = ("/v1/messages", "/chat/completions", "/responses", ":generateContent", ":streamGenerateContent")
 
 
 class Call(NamedTuple):
@@ -36,6 +41,7 @@ class Step(NamedTuple):
 
     text: str = ""
     calls: tuple[Call, ...] = ()
+    tokens: int = 100  # that the request held, as clients of the chat completions are told
 
 
 class Script:
@@ -71,7 +77,7 @@ class Request(NamedTuple):
     @property
     def asks_model(self) -> bool:
         """Whether this is a round of a conversation, not a probe or a side question."""
-        return self.path == "/v1/messages" and bool((self.body or {}).get("tools"))
+        return self.path.endswith(ROUNDS) and bool((self.body or {}).get("tools"))
 
     def text(self) -> str:
         """All strings of the body, decoded, one a line: what the model could read."""
@@ -85,6 +91,10 @@ class FakeModel:
         self.script = script
         self.requests: list[Request] = []
         self._server = _Server(self)
+
+    def handler(self) -> type[Handler]:
+        """What answers the requests; a stand-in for another API has its own."""
+        return _Messages
 
     @property
     def url(self) -> str:
@@ -105,14 +115,16 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, model: FakeModel) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), model.handler())
         self.model = model
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: a client that goes away in mid-request is normal here."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """What the stand-ins have in common: requests are kept, answers are JSON or a stream of events."""
+
     protocol_version = "HTTP/1.1"  # clients keep their connection
     server: _Server
 
@@ -120,33 +132,27 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the requests are kept, not printed."""
 
     def do_HEAD(self) -> None:  # some clients first look whether the address answers at all
-        self._keep(None)
-        self._send_json(200, {})
+        self.keep(None)
+        self.send_json(200, {})
 
     def do_GET(self) -> None:
-        self._keep(None)
-        self._send_json(404, _error("not_found_error", self.path))
+        self.keep(None)
+        self.send_json(404, {"error": {"message": f"nothing is at {self.path}"}})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
-        request = self._keep(body)
-        if request.path == "/v1/messages":
-            message = _message(body, self.server.model.script.pick(body))
-            if body.get("stream"):
-                self._stream(message)
-            else:
-                self._send_json(200, message)
-        elif request.path == "/v1/messages/count_tokens":
-            self._send_json(200, {"input_tokens": _tokens(body)})
-        else:
-            self._send_json(404, _error("not_found_error", self.path))
+        self.answer(self.keep(body), body)
 
-    def _keep(self, body: Json | None) -> Request:
+    def answer(self, request: Request, body: Json) -> None:
+        """Answer one POST."""
+        raise NotImplementedError
+
+    def keep(self, body: Json | None) -> Request:
         request = Request(self.command, self.path.partition("?")[0], body)
         self.server.model.requests.append(request)
         return request
 
-    def _send_json(self, status: int, value: Json) -> None:
+    def send_json(self, status: int, value: Json) -> None:
         data = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
@@ -155,16 +161,35 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def _stream(self, message: Json) -> None:
+    def stream(self, events: Iterable[str]) -> None:
+        """Send server-sent events, each of them whole lines of its own."""
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        for event in _events(message):
-            raw = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+        for event in events:
+            raw = f"{event}\n\n".encode()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(raw), raw))
             self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n")
+
+
+class _Messages(Handler):
+    """The Messages API."""
+
+    def answer(self, request: Request, body: Json) -> None:
+        if request.path == "/v1/messages":
+            message = message_of(body, self.server.model.script.pick(body))
+            if body.get("stream"):
+                self.stream(
+                    f"event: {event['type']}\ndata: {json.dumps(event)}" for event in events_of(message)
+                )
+            else:
+                self.send_json(200, message)
+        elif request.path == "/v1/messages/count_tokens":
+            self.send_json(200, {"input_tokens": _tokens(body)})
+        else:
+            self.send_json(404, _error("not_found_error", self.path))
 
 
 def _said(message: Json) -> str:
@@ -174,7 +199,7 @@ def _said(message: Json) -> str:
     content = message.get("content") or ""
     if not isinstance(content, str):
         content = "\n".join(block["text"] for block in content if block.get("type") == "text")
-    return REMINDER.sub("", content)
+    return CONTEXT.sub("", content)
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -196,7 +221,7 @@ def _error(kind: str, message: str) -> Json:
     return {"type": "error", "error": {"type": kind, "message": message}}
 
 
-def _message(body: Json, step: Step) -> Json:
+def message_of(body: Json, step: Step) -> Json:
     content: list[Json] = [{"type": "text", "text": step.text}] if step.text else []
     content += [
         {"type": "tool_use", "id": f"toolu_{uuid.uuid4().hex[:24]}", "name": call.tool, "input": call.input}
@@ -214,7 +239,7 @@ def _message(body: Json, step: Step) -> Json:
     }
 
 
-def _events(message: Json) -> Iterator[Json]:
+def events_of(message: Json) -> Iterator[Json]:
     """A message as the server-sent events of a streamed reply."""
     yield {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
     for index, block in enumerate(message["content"]):
@@ -229,9 +254,11 @@ def _block_events(index: int, block: Json) -> Iterator[Json]:
     if block["type"] == "text":
         opened, kind, key = {"type": "text", "text": ""}, "text_delta", "text"
         whole, size = block["text"], TEXT_PIECE
-    else:
+    elif block["type"] == "tool_use":
         opened, kind, key = {**block, "input": {}}, "input_json_delta", "partial_json"
         whole, size = json.dumps(block["input"]), INPUT_PIECE
+    else:
+        opened, kind, key, whole, size = block, "", "", "", 1
     yield {"type": "content_block_start", "index": index, "content_block": opened}
     for start in range(0, len(whole), size):
         delta = {"type": kind, key: whole[start : start + size]}

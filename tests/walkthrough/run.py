@@ -1,6 +1,6 @@
 """Play a real client's sessions with our hooks installed, offline, and check what they left.
 
-    python tests/walkthrough/run.py [CLIENT...] [--version V] [--cache DIR] [--keep]
+    python tests/walkthrough/run.py [CLIENT...] [--version V] [--cache DIR] [--keep] [--record] [--table]
 
 Exit status 0 when every check held, and also when the client cannot be installed here: that
 is said loudly, in a closing line of its own. Anything else is 1. To add a client, write a module
@@ -18,19 +18,42 @@ from typing import cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.walkthrough import table
 from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, Scenario, UnavailableError
 
-CLIENTS = {"claude-code": "tests.walkthrough.claude_code"}
+CLIENTS = {
+    "claude-code": "tests.walkthrough.claude_code",
+    "codex": "tests.walkthrough.codex",
+    "opencode": "tests.walkthrough.opencode",
+    "gemini-cli": "tests.walkthrough.gemini_cli",
+    "qwen-code": "tests.walkthrough.qwen_code",
+    "copilot-cli": "tests.walkthrough.copilot_cli",
+    "pi": "tests.walkthrough.pi",
+    "kimi-code": "tests.walkthrough.kimi_code",
+    "across": "tests.walkthrough.across",
+}
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
-    clients = args.clients + args.client or ["claude-code"]
-    return max([walk(name, args.version, args.cache, args.keep) for name in clients])
+    names = args.clients + args.client or list(CLIENTS)
+    reports = [walk(name, args.version, args.cache, args.keep, args.record, args.table) for name in names]
+    played = [report for report in reports if report]
+    if len(names) > 1:
+        left_out = f", {len(names) - len(played)} SKIPPED" if len(played) < len(names) else ""
+        print(f"walkthrough of {len(names)}: {sum(played, Report())}{left_out}")
+    return 0 if all(report.good for report in played) else 1
 
 
-def walk(name: str, version: str | None, cache: Path, keep: bool) -> int:
-    """Walk one client through its story; print each check and a closing line; the exit status."""
+def walk(
+    name: str, version: str | None, cache: Path, keep: bool = False, record: bool = False, write: bool = False
+) -> Report | None:
+    """Walk one client through its story; print each check and a closing line. None: it could not be installed.
+
+    ``record``: what its hooks were given becomes test data. ``write``: where every check held, its row of the table
+    in docs/clients.md is written.
+    """
     scenario = cast(Scenario, importlib.import_module(CLIENTS[name]))
     version = version or scenario.VERSION
     title = f"walkthrough {name} {version}"
@@ -40,15 +63,19 @@ def walk(name: str, version: str | None, cache: Path, keep: bool) -> int:
     except UnavailableError as error:
         print(f"\nSKIPPED: {name} {version} could not be installed: {error}\nSKIPPED: nothing was checked.\n")
         print(f"{title}: SKIPPED")
-        return 0
+        return None
     report = Report()
     with Sandbox(keep) as box:
         try:
             scenario.walk(client, version, box, report)
         except BrokenOffError as error:
             print(f"  broken off: {error}")
+        if record:
+            box.save_payloads(DATA / name / "turns" / "walkthrough.jsonl")
     print(f"{title}: {report}")
-    return 1 if report.failed or not report.passed else 0
+    if report.good and write and scenario.ROW:
+        table.write(name, version, scenario.ROW)
+    return report
 
 
 def default_cache() -> Path:
@@ -68,6 +95,8 @@ def _parser() -> argparse.ArgumentParser:
         default=default_cache(),
         help="where clients are installed, kept between runs (default: %(default)s)",
     )
+    parser.add_argument("--record", action="store_true", help="make test data of what the hooks were given")
+    parser.add_argument("--table", action="store_true", help="write what was green into docs/clients.md")
     parser.add_argument("--keep", action="store_true", help="leave the throwaway home and project behind")
     return parser
 

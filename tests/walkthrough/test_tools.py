@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.walkthrough import claude_code, harness, run
+from tests.walkthrough import claude_code, fake_responses, harness, run, table
 from tests.walkthrough.fake_model import Call, FakeModel, Script, Step
-from tests.walkthrough.harness import BrokenOffError, Report, Sandbox, UnavailableError
+from tests.walkthrough.harness import BrokenOffError, Report, Row, Sandbox, UnavailableError
 
 SCRIPT = Script({"fix it": [Step("I look.", (Call("Read", {"file_path": "a"}),)), Step("Fixed.")]})
 
@@ -133,6 +133,74 @@ def test_a_failed_check_is_red(
     assert run.main(["--client", "claude-code", "--version", "1.0"]) == status
     closing = f"walkthrough claude-code 1.0: {int(good)} passed, {int(not good)} failed\n"
     assert capsys.readouterr().out.endswith(closing)
+
+
+def test_several_clients_have_a_closing_line_of_their_own(
+    tmp_path: Path, npm: Npm, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def walk(client: Path, version: str, box: Sandbox, report: Report) -> None:
+        report.check("a check", True)
+
+    npm("exit 1")
+    monkeypatch.setattr(claude_code, "obtain", lambda version, cache: Path("claude"))
+    monkeypatch.setattr(claude_code, "walk", walk)
+    assert run.main(["claude-code", "codex", "claude-code", "--cache", str(tmp_path / "cache")]) == 0
+    assert capsys.readouterr().out.endswith("walkthrough of 3: 2 passed, 0 failed, 1 SKIPPED\n")
+
+
+def test_the_tables_keep_the_rows_of_others(tmp_path: Path) -> None:
+    page, readme = tmp_path / "clients.md", tmp_path / "README.md"
+    for file in (page, readme):
+        file.write_text(f"before\n{table.BEGINS}{table.ENDS}after\n", encoding="utf-8")
+    row = Row("told", "told", "all", "all", "yes", "yes")
+    for client, version in (("codex", "0.1.0"), ("claude-code", "2.0.0"), ("codex", "0.2.0")):
+        table.write(client, version, row, page, readme)
+    for file, place in ((page, 1), (readme, 4)):
+        text = file.read_text("utf-8")
+        assert text.startswith("before\n")
+        assert text.endswith("after\n")
+        rows = {line.split(" | ")[0]: line.split(" | ")[place] for line in text.splitlines() if "|" in line}
+        assert rows["| Claude Code"].startswith("2.0.0")
+        assert rows["| Codex"].startswith("0.2.0")
+        assert rows["| Cursor"].startswith("*unverified*")
+
+
+def test_what_hooks_were_given_and_gave_back_is_kept() -> None:
+    with Sandbox() as box:
+        assert box.neosian("record", "install", "--client", "codex", "--write").returncode == 0
+        box.listen()
+        payload = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": str(box.project)})
+        launcher = str(box.memory / "bin" / "neosian-hook")
+        box.run("sh", "-c", f"printf %s '{payload}' | {launcher} codex stop --project")
+        (kept,) = box.hook_runs()
+        assert (kept.words, kept.status, kept.stdout) == (["codex", "stop", "--project"], 0, "")
+        assert kept.payload["session_id"] == "s"
+        box.save_payloads(box.root / "saved.jsonl")
+        assert json.loads((box.root / "saved.jsonl").read_text("utf-8"))["cwd"] == "/home/dev/shop"
+
+
+@pytest.mark.parametrize(
+    ("items", "text"),
+    [
+        ([{"role": "user", "content": [{"type": "input_text", "text": "fix it"}]}], "I look."),
+        (
+            [
+                {"type": "message", "role": "user", "content": "fix it"},
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": "I look."}],
+                },
+                {"type": "function_call", "name": "Read", "arguments": "{}"},
+                {"type": "function_call_output", "output": "x"},
+            ],
+            "Fixed.",
+        ),
+        ([{"role": "developer", "content": "fix it"}], Script.fallback.text),
+    ],
+)
+def test_a_request_of_the_responses_api_is_understood(items: list[dict[str, Any]], text: str) -> None:
+    assert SCRIPT.pick(fake_responses.as_messages({"tools": [{}], "input": items})).text == text
 
 
 def test_a_needed_check_breaks_the_walk_off() -> None:

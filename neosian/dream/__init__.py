@@ -1,0 +1,1 @@
+"""The dream: what lasts of the turns becomes notes, checked before it lands."""
