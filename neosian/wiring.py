@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neosian import fastjson, files, install, made, mcp_install, merging
+from neosian import fastjson, files, install, mcp_install, merging
 from neosian.clients import adapter
 from neosian.clients.hook_files import Environ
 from neosian.clients.installers import hooks_of, installer
@@ -146,8 +146,8 @@ def faults(home: str, environ: Environ, directory: str, *, is_asking: bool = Fal
 def _of_launchers(home: str, found: Sequence[Wire]) -> list[Fault]:
     """Launchers that cannot do their work: that of the home, and those that hooks call."""
     own = str(launcher_path(Path(home)))
-    is_used = os.path.isdir(home) and files.names(home) != [made.FILE]
-    callers: dict[str, list[Wire]] = {own: []} if is_used else {}
+    # Where no hook calls for one, as after `setup --uninstall`, none is missed.
+    callers: dict[str, list[Wire]] = {own: []} if os.path.lexists(own) else {}
     for wire in found:
         for path in wire.launchers:
             callers.setdefault(path, []).append(wire)
