@@ -221,9 +221,15 @@ def test_a_file_that_is_still_being_written_is_waited_for(transcript: Path) -> N
     assert found == "Parent is done."
 
 
-def test_a_file_that_is_gone_is_not_waited_for(tmp_path: Path) -> None:
-    path = tmp_path / "session-state" / SESSION / "events.jsonl"
-    assert copilot_transcript.answer(str(path), SESSION, STOPPED, patience=1e9) == ""
+def test_a_file_that_is_not_there_yet_is_waited_for(transcript: Path) -> None:
+    whole = transcript.read_bytes()
+    transcript.unlink()
+    assert answer(transcript) == ""
+    late = threading.Timer(0.1, transcript.write_bytes, [whole])
+    late.start()
+    found = copilot_transcript.answer(str(transcript), SESSION, STOPPED, patience=10.0)
+    late.join()
+    assert found == "Parent is done."
 
 
 def test_an_older_turns_answer_is_not_this_ones(transcript: Path) -> None:
