@@ -267,7 +267,7 @@ def test_what_was_refused_is_listed_with_its_reason(shop: Home, capsys: Said, mo
     listed = run(capsys, "dream", "rejected")
     assert "/project/project/d.md  by the gate" in listed
     assert refused["reason"] in listed
-    status = run(capsys, "status", status=1)  # no hook is installed here
+    status = run(capsys, "status")
     assert (
         f"The gate refused /project/project/d.md: {refused['reason']} All that was rejected: neosian dream rejected"
         in status
