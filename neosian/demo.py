@@ -176,7 +176,7 @@ def show(root: Path) -> Iterator[Section]:
     )
     yield Section(
         "What it made of that",
-        "The person asked, and the agent knew, without reading a file again.",
+        "The person asked, and the agent knew where to look.",
         _story(second),
     )
     yield _look_around(stage, store)
