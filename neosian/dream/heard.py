@@ -257,13 +257,8 @@ class Heard:
         return is_edge or is_reached or is_same_day or claims.names_day(self.all, meant.month, meant.day)
 
     @cached_property
-    def all_by_persons(self) -> str:
-        """What persons said, as facts are looked for in it."""
-        return claims.folded(self.persons)
-
-    @cached_property
     def persons_words(self) -> Words:
-        """The words of that."""
+        """The words that persons said."""
         return Words(self.persons_own)
 
     @cached_property
