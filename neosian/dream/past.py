@@ -24,6 +24,7 @@ a commit takes back."""
 
 _FAR = (DREAMT, COUNTED)
 _PATIENCE = 5.0  # seconds: a person waits for it
+_LANDS = 600.0  # seconds in which a run lands in all of its scopes, that of its turns last
 _TO_LOOK = "neosian audit --act dream"
 
 
@@ -168,11 +169,15 @@ def undo(stores: Sequence[Store], person: Signature, named_by: NamedBy, run: str
     return undone
 
 
-def came_to(stores: Sequence[Store], run: str) -> tuple[int, bool]:
+def came_to(stores: Sequence[Store], past: Past) -> tuple[int, bool]:
     """How many notes a run changed in some scopes, and whether it was taken back since."""
     notes, undone = 0, False
+    run, since = (
+        past.run,
+        past.at - _LANDS,
+    )  # only what is as young is read: a home may have thousands of runs
     for store in stores:
-        found = _by_run(store).get(run, [])
+        found = _by_run(store, since).get(run, [])
         notes += len({path for commit in found for _, path, _ in commit.changes})
         undone |= bool(found) and run in _undone(store, f"{found[0].id}..{history.tip_of(store)}")
     return notes, undone
@@ -204,10 +209,10 @@ def _waits(stores: Sequence[Store], run: str) -> bool:
     return any(review.waits_of(store, run) for store in stores)
 
 
-def _by_run(store: Store) -> dict[str, list[Commit]]:
+def _by_run(store: Store, since: float | None = None) -> dict[str, list[Commit]]:
     """What brought each run to main, newest first: its merge, and what a person accepted later."""
     found: dict[str, list[Commit]] = {}
-    for commit in audit.history(store, audit.Wanted(act=review.NAME), 1_000_000):
+    for commit in audit.history(store, audit.Wanted(act=review.NAME, since=since), 1_000_000):
         if run_of(commit) and (len(commit.parents) > 1 or "Accepted-By" in commit.trailers):
             found.setdefault(run_of(commit), []).append(commit)
     return found

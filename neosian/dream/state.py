@@ -45,7 +45,7 @@ def _last(store: Store) -> dict[str, object] | None:
     for each in past.runs(store, 1):
         personal = projects.open_store(store.home, scope.user_scope())
         along = [personal] if personal.exists and personal.scope != store.scope else []
-        notes, is_undone = past.came_to([store, *along], each.run)
+        notes, is_undone = past.came_to([store, *along], each)
         return each.json() | {"notes": notes, "undone": is_undone}
     return None
 
