@@ -7,16 +7,16 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from neosian import scope
+from tests import asking
 from tests.factories import OTHER, SESSION, Home, fsck, git, repository, status, subjects, trailers
 from tests.hooking import environment
-from tests.model_server import ModelServer, Reply, calls, says
+from tests.model_server import Reply, calls, says
 from tests.model_server import status as fails
 from tests.test_commands import Said, as_json, failed, run
 
@@ -24,7 +24,8 @@ THIRD = "9f3c2a11-7a4e-4a55-9b0e-3c1d5e6f7a80"
 DEPLOY = (
     '---\ndescription: "When the shop is deployed"\n---\nDeploys go out on Tuesdays, never on a Friday.\n'
 )
-Model = Callable[..., ModelServer]
+Model = asking.Model
+model = asking.model
 
 
 @pytest.fixture
@@ -40,23 +41,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(home.project)
     return home
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Begins a server that gives these replies, one a request, and has the dream ask it."""
-    begun: list[ModelServer] = []
-
-    def begin(*replies: Reply) -> ModelServer:
-        server = ModelServer(*replies).__enter__()
-        begun.append(server)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        return server
-
-    yield begin
-    for server in begun:
-        server.__exit__(None, None, None)
 
 
 def edits(*given: dict[str, Any]) -> Reply:
